@@ -1,0 +1,206 @@
+"""本の図。描いた数をそのまま要約として持つので、画素ではなく数で検査できます。"""
+
+import io
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+STYLE = {
+    "font.family": ["DejaVu Sans", "IPAexGothic"],  # Latin letters first, Japanese by fallback
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "savefig.dpi": 200,  # twice the size on the page, for sharp screens
+}
+
+
+class Plot:
+    """ページに出す図1枚。PNGと、描いた数の要約（検査に使う文字）を返します。
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        描き終えた図。
+
+    Examples
+    --------
+    >>> sorted(heatmap([[1.0, 0.0], [0.5, 0.5]])._repr_mimebundle_())
+    ['image/png', 'text/plain']
+    """
+
+    def __init__(self, figure):
+        self.figure = figure
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        with mpl.rc_context(STYLE):
+            png = io.BytesIO()
+            # no version of matplotlib in the file: the same data gives the same bytes
+            self.figure.savefig(png, format="png", bbox_inches="tight", metadata={"Software": None})
+        return {"image/png": png.getvalue(), "text/plain": summary(self.figure)}
+
+
+def heatmap(weights, *, queries=None, keys=None):
+    """重みの行列を、行がクエリ、列がキーの図にします。色の範囲はいつも0から1です。
+
+    Parameters
+    ----------
+    weights : array_like
+        形 ``(L, S)`` の重み。0から1の間です。
+    queries, keys : sequence of str, optional
+        行と列の見出し。省くと1からの番号です。
+
+    Returns
+    -------
+    Plot
+        セルの最後に置くと、ページに図が出ます。
+
+    Raises
+    ------
+    ValueError
+        `weights` が2次元でないとき、0から1の外の値があるとき、見出しの数が合わないとき。
+
+    Examples
+    --------
+    >>> print(summary(heatmap([[1.0, 0.0], [0.5, 0.5]]).figure))
+    図：軸が1つ
+    軸1：横「キー」linear、縦「クエリ」linear
+      横の目盛り：1 2
+      縦の目盛り：1 2
+      面 (2, 2) Blues 0から1：1 0 0.5 0.5
+      文字：1.00 0.00 0.50 0.50
+    """
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim != 2:
+        raise ValueError(
+            f"weights は2次元 (クエリ, キー) にしてください: 形 {weights.shape}。ヘッドを1つ選んで渡します。"
+        )
+    if not ((weights >= 0) & (weights <= 1 + 1e-9)).all():
+        raise ValueError("weights は0から1の間にしてください。softmaxの前のスコアを渡していませんか。")
+    queries = _labels("queries", queries, weights.shape[0])
+    keys = _labels("keys", keys, weights.shape[1])
+    with _style():
+        figure = Figure(figsize=(0.9 + 0.8 * len(keys), 0.7 + 0.6 * len(queries)))
+        axes = figure.add_subplot()
+        axes.imshow(weights, vmin=0, vmax=1, cmap="Blues", aspect="auto")
+        axes.set_xticks(range(len(keys)), keys)
+        axes.set_yticks(range(len(queries)), queries)
+        axes.set_xlabel("キー")
+        axes.set_ylabel("クエリ")
+        axes.spines[:].set_visible(False)
+        for (i, j), weight in np.ndenumerate(weights):
+            axes.text(
+                j,
+                i,
+                f"{weight:.2f}",
+                ha="center",
+                va="center",
+                color="white" if weight > 0.6 else "black",
+            )
+    return Plot(figure)
+
+
+def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
+    """名前を付けた数の列を、印も線種も違う折れ線にします。
+
+    Parameters
+    ----------
+    x : array_like
+        横軸の値。形 ``(n,)``。
+    series : mapping of str to array_like
+        凡例の名前から、形 ``(n,)`` の値への対応。
+    xlabel, ylabel : str
+        軸の名前。単位があれば、ここに書きます。
+    xscale : {"linear", "log"}, default "linear"
+        横軸の目盛り。"log" は2の累乗で刻みます。
+
+    Returns
+    -------
+    Plot
+        セルの最後に置くと、ページに図が出ます。
+
+    Raises
+    ------
+    ValueError
+        値の数が `x` と合わないとき。
+
+    Examples
+    --------
+    >>> print(summary(line_plot([1, 2], {"重み": [0.5, 0.9]}, xlabel="位置", ylabel="値").figure))
+    図：軸が1つ
+    軸1：横「位置」linear、縦「値」linear
+      線「重み」横：1 2、縦：0.5 0.9
+    """
+    x = np.asarray(x, dtype=float)
+    markers, lines = "os^Dv", ("-", "--", "-.", ":")
+    with _style():
+        figure = Figure(figsize=(4.4, 3.2))
+        axes = figure.add_subplot()
+        for n, (name, y) in enumerate(series.items()):
+            y = np.asarray(y, dtype=float)
+            if y.shape != x.shape:
+                raise ValueError(f"「{name}」の値の形 {y.shape} が、横軸の形 {x.shape} と合いません。")
+            axes.plot(x, y, marker=markers[n % len(markers)], linestyle=lines[n % len(lines)], label=name)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        if xscale == "log":
+            axes.set_xscale("log", base=2)
+        axes.legend(frameon=False)
+    return Plot(figure)
+
+
+def summary(figure):
+    """図に描かれた数と文字を、検査と差分のために書き出します。
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        描き終えた図。
+
+    Returns
+    -------
+    str
+        軸の名前、線、面、文字。画素、大きさ、線の太さは含みません。
+    """
+    lines = [f"図：軸が{len(figure.axes)}つ"]
+    for n, axes in enumerate(figure.axes, 1):
+        lines.append(
+            f"軸{n}：横「{axes.get_xlabel()}」{axes.get_xscale()}、縦「{axes.get_ylabel()}」{axes.get_yscale()}"
+        )
+        if axes.images:
+            lines.append("  横の目盛り：" + " ".join(t.get_text() for t in axes.get_xticklabels()))
+            lines.append("  縦の目盛り：" + " ".join(t.get_text() for t in axes.get_yticklabels()))
+        for image in axes.images:
+            low, high = image.get_clim()
+            array = image.get_array()
+            lines.append(f"  面 {array.shape} {image.get_cmap().name} {low:g}から{high:g}：{_numbers(array)}")
+        for line in axes.lines:
+            lines.append(
+                f"  線「{line.get_label()}」横：{_numbers(line.get_xdata())}、縦：{_numbers(line.get_ydata())}"
+            )
+        if axes.texts:
+            lines.append("  文字：" + " ".join(t.get_text() for t in axes.texts))
+    return "\n".join(lines)
+
+
+def _numbers(array):
+    """Every number when there are few, otherwise figures that change when any number or their order does."""
+    flat = np.asarray(array, dtype=float).ravel()
+    if flat.size <= 64:
+        return " ".join(f"{x:.4g}" for x in flat)
+    order = np.cos(np.arange(flat.size))  # a fixed weighting: it notices two values that swap places
+    return f"{flat.size}個 平均{flat.mean():.4g} 最小{flat.min():.4g} 最大{flat.max():.4g} 並び{order @ flat:.4g}"
+
+
+def _labels(name, labels, size):
+    labels = [str(n) for n in range(1, size + 1)] if labels is None else [str(label) for label in labels]
+    if len(labels) != size:
+        raise ValueError(f"{name} は {size} 個にしてください: {len(labels)} 個が来ました。")
+    return labels
+
+
+def _style():
+    """The style of the book, for one figure only: the reader's own settings stay as they are."""
+    with mpl.rc_context():
+        import matplotlib_fontja  # noqa: F401  the import registers the font, and would set it globally
+    return mpl.rc_context(STYLE)
