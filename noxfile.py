@@ -1,0 +1,157 @@
+"""コマンドはここだけに書きます。CI、公開、文書は、ここのセッションを呼びます。"""
+
+import functools
+import os
+import shutil
+
+import nox
+
+nox.needs_version = ">=2026.10.20"  # the first with requires= and default=False together
+nox.options.default_venv_backend = "virtualenv"  # pip; uv would take the CUDA build of torch
+nox.options.reuse_venv = "yes"  # 1.3 GB, made once
+nox.options.error_on_external_run = True
+
+# LC_ALL: "C" exists on every machine. OMP_NUM_THREADS: another number of threads gives other last digits.
+ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
+SPHINX = ("-m", "sphinx", "-c", ".", "-d", "_build/doctrees")
+# Rows that only a CUDA build of torch needs: pip adds them by itself where that build is chosen.
+GPU_ONLY = ("cuda-", "nvidia-", "triton")
+
+# One environment serves every session: released nox has no option for that.
+shared = functools.partial(nox.session, venv_backend="none", requires=["env"])
+
+
+def python(session, *args, **variables):
+    """Run Python of the shared environment."""
+    folder = session.cache_dir.parent / "env"  # follows --envdir
+    name = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+    session.run(str(folder.absolute() / name), *args, env=ENV | variables, external=True)
+
+
+@nox.session(default=False)
+def env(session):
+    """全セッションが使う、ただ1つの環境を作ります。"""
+    session.install("-r", "requirements.txt")
+
+
+@shared
+def lint(session):
+    """コード（ruff）とページの書き方（tests/pages）を検査します。"""
+    python(session, "-m", "ruff", "check", ".")
+    python(session, "-m", "ruff", "format", "--check", ".")
+    python(session, "-m", "pytest", "-q", "tests/pages", *session.posargs)
+
+
+@shared
+def tests(session):
+    """パッケージ、検査、できたサイト（ブラウザー）を試験します。"""
+    python(session, "-m", "pytest", "tests", "--ignore", "tests/pages", *session.posargs)
+
+
+@shared
+def doctest(session):
+    """docstringの使用例を実行します。"""
+    python(session, "-m", "pytest", "-q", "--doctest-modules", "attention_book", *session.posargs)
+
+
+@shared
+def docs(session):
+    """全セルを実行してHTMLを書き、出力が期待とずれていれば失敗します。"""
+    # -E -a: read and write every page; -W: a warning is a failure; -j: one process a core
+    python(
+        session,
+        *SPHINX,
+        "-E",
+        "-a",
+        "-W",
+        "-j",
+        "auto",
+        "docs",
+        "_build/html",
+        *session.posargs,
+        BOOK_MODE="check",
+    )
+
+
+@shared(default=False)
+def accept(session):
+    """全セルを実行し、今の出力を期待出力として書きます（`-- ページ名` で絞れます）。"""
+    pages = " ".join(page.removeprefix("docs/").removesuffix(".md") for page in session.posargs)
+    # no -j: the pages are written one after the other
+    python(
+        session,
+        *SPHINX,
+        "-E",
+        "-a",
+        "-W",
+        "-q",
+        "docs",
+        "_build/html",
+        BOOK_MODE="accept",
+        BOOK_PAGES=pages,
+    )
+
+
+@shared(default=False)
+def live(session):
+    """書きながら見ます。保存するたびに、変わったページだけを作り直します。"""
+    watched = (
+        "--watch",
+        "attention_book",
+        "--watch",
+        "conf.py",
+        "--watch",
+        "README.md",
+        "--ignore",
+        "*/_ipython/*",
+    )
+    args = ("-c", ".", "-d", "_build/live-doctrees", "docs", "_build/live")
+    python(session, "-m", "sphinx_autobuild", *watched, *args, *session.posargs, BOOK_MODE="live")
+
+
+@shared(default=False)
+def linkcheck(session):
+    """ページの外部リンクが生きているかを調べます（ネットワークを使います）。"""
+    python(
+        session,
+        *SPHINX,
+        "-b",
+        "linkcheck",
+        "docs",
+        "_build/linkcheck",
+        *session.posargs,
+        BOOK_MODE="live",
+    )
+
+
+@nox.session(default=False)
+def lock(session):
+    """requirements.in から、全部の版を固定した requirements.txt を作り直します。"""
+    session.install("uv")
+    # --universal --python-version: one set of pins for every OS and for Python 3.11 to 3.14
+    compiled = session.run(
+        *(
+            "uv",
+            "pip",
+            "compile",
+            "--universal",
+            "--python-version",
+            "3.11",
+            "--fork-strategy",
+            "fewest",
+        ),
+        *(
+            "--no-annotate",
+            "--no-header",
+            "--quiet",
+            "--upgrade",
+            "requirements.in",
+            *session.posargs,
+        ),
+        silent=True,
+    )
+    rows = [row for row in compiled.splitlines() if "==" in row and not row.startswith(GPU_ONLY)]
+    head = "# nox -s lock が requirements.in から作ります。手で書き換えません。"
+    with open("requirements.new", "w", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join([head, *rows, ""]))
+    shutil.move("requirements.new", "requirements.txt")
