@@ -1,0 +1,50 @@
+"""furoのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前を付ける。
+
+翻訳できる文字は docs/_locale/ja/LC_MESSAGES/sphinx.po にあります。ここで直すのは、テンプレートに直接書かれたものだけです。
+どれも現れる回数を確かめるので、furoが変われば、黙って英語に戻るのではなくビルドが止まります。
+"""
+
+from sphinx.errors import ExtensionError
+
+# what furo writes: (what a Japanese reader hears or sees, how often it stands on a page)
+REPLACEMENTS = {
+    'aria-label="Toggle site navigation sidebar"': ('aria-label="サイトの目次を開閉する"', 1),
+    'aria-label="Toggle table of contents sidebar"': ('aria-label="このページの目次を開閉する"', 1),
+    'aria-label="Toggle Light / Dark / Auto color theme"': (
+        'aria-label="明るい配色、暗い配色、自動を切り替える"',
+        2,
+    ),
+    '<aside class="sidebar-drawer">': (
+        '<aside class="sidebar-drawer" aria-label="サイトの目次">',
+        1,
+    ),
+    '<aside class="toc-drawer': ('<aside aria-label="このページの目次" class="toc-drawer', 1),
+}
+
+
+def in_japanese(page, name):
+    for old, (new, times) in REPLACEMENTS.items():
+        if page.count(old) != times:
+            raise ExtensionError(
+                f"{name}: furoの出力に {old!r} が{times}回あるはずですが、{page.count(old)}回でした。"
+                "docs/_ext/theme.py の REPLACEMENTS を、今のfuroに合わせて直してください。"
+            )
+        page = page.replace(old, new)
+    return page
+
+
+def wrap_rendering(app):
+    if app.builder.format != "html":
+        return
+    render = app.builder.templates.render
+
+    def render_in_japanese(template, context):
+        page = render(template, context)
+        return in_japanese(page, context.get("pagename", template)) if "<body" in page else page
+
+    app.builder.templates.render = render_in_japanese
+
+
+def setup(app):
+    app.connect("builder-inited", wrap_rendering)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

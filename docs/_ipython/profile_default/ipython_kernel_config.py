@@ -1,0 +1,6 @@
+"""ページのカーネルの設定。手元のIPythonの設定は読みません。"""
+
+c = get_config()  # noqa: F821  IPython gives this name
+c.HistoryManager.enabled = False  # no history database: pages run in parallel
+c.InteractiveShell.xmode = "Minimal"  # errors on a page show no path of the machine that built it
+c.IPKernelApp.log_level = 40  # no notes of the kernel among the build's messages
