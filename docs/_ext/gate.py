@@ -1,0 +1,193 @@
+"""公開する出力を、レビューしてコミットした期待出力と比べる。
+
+HTMLになるdoctreeそのものからセルの出力を取り出し、docs/_expected/<ページ>.yml と比べます。
+
+出力：文字と整数は完全に一致し、小数は相対1e-5（小数4桁以上なら末位の1）まで許します。
+    セルのメタデータに tolerance があれば、そのセルの小数はその絶対誤差まで許します。
+    図は、描いた数の要約で比べます。
+実行：どのセルも最後まで動き、警告（stderr）を出しません。
+文字：番地、絶対パス、復帰文字、省略された配列を公開しません。
+本文：本文、見出し、表、図の中の小数は、同じページの出力のどれかを丸めた値です。
+    ただのコードブロックに、小数や、出力と同じ行を貼りません。
+図　：どの画像にも、何を見るかを書いた日本語の代替テキストがあります。
+
+モードは conf.py の gate_mode：check はずれで失敗し、accept は期待出力を書き、live は知らせるだけです。
+"""
+
+import difflib
+import os
+import re
+import unicodedata
+from itertools import zip_longest
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from outputs import DECIMAL, cells_of, same
+from sphinx.util import logging
+
+log = logging.getLogger(__name__)
+
+FORBIDDEN = {
+    "実行のたびに変わる番地": re.compile(r"0x[0-9a-f]{6,}", re.I),
+    "作った機械のパス": re.compile(r"(?<![\w.:/<])/[\w.-]+/[\w.-]+|\b[A-Za-z]:\\\w"),
+    "復帰文字": re.compile(r"\r"),
+    "省略された配列（...）": re.compile(r"(?:^|[\s\[,])\.\.\.(?:$|[\s\],])", re.M),
+}
+IN_TEXT = re.compile(r"(?<![\w.])(?:(?<!\w)-)?\d+\.\d+(?!\w|\.\d)", re.ASCII)
+# Numbers in text that no cell can show: versions of software and licences, sections of papers.
+EXEMPT = re.compile(r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|CC BY)\s?\d+\.\d+|\d+\.\d+(?=節)")
+NOT_PROSE = nodes.literal, nodes.literal_block, nodes.doctest_block, nodes.citation
+JAPANESE = re.compile(r"[ぁ-んァ-ヶ一-龠]")
+
+
+def faults(tree, cells):
+    """Yield (line, message) for what may never be published, whatever was accepted."""
+    for n, (cell, got) in enumerate(cells, 1):
+        text = "\n".join(value for output in got for value in output.values())
+        failed = any("traceback" in output for output in got)
+        if cell.get("exec_count") is None or (failed and "raises-exception" not in tags_of(cell)):
+            yield cell.line, f"セル{n}は最後まで実行されていません。エラーを直してください。\n{text}"
+        if any("stderr" in output for output in got):
+            yield cell.line, f"セル{n}が警告を出しました。出ないように書き直してください。\n{text}"
+        for name, pattern in FORBIDDEN.items():
+            if found := pattern.search(text):
+                yield (
+                    cell.line,
+                    f"セル{n}の出力に{name}があります: {found[0].strip()!r}。見せる値を選んで print してください。",
+                )
+        if any(kind.startswith("image/") for output in got for kind in output):
+            yield cell.line, f"セル{n}の図に、数の要約がありません。attention_book.figures の関数で描いてください。"
+
+    values = [value for _, got in cells for output in got for value in output.values()]
+    lines = {line.strip() for value in values for line in value.split("\n")} - {""}
+    for block in tree.findall(nodes.literal_block):
+        pasted = [x for x in block.astext().split("\n") if x.strip() in lines or DECIMAL.search(x)]
+        if pasted and "source" not in block and not in_cell(block):  # literalinclude has a source
+            yield line_of(block), f"コードブロックに出力を貼らず、code-cell で実行してください: {pasted[0]!r}。"
+
+    for image in tree.findall(nodes.image):
+        if len(alt := image.get("alt", "")) < 10 or not JAPANESE.search(alt):
+            yield line_of(image), f"図の代替テキストに、何を見るかを10文字以上の日本語で書いてください: {alt!r}。"
+
+    shown = [float(number) for value in values for number in DECIMAL.findall(value)]
+    for node, text in prose(tree):
+        for number in IN_TEXT.findall(EXEMPT.sub("", text)):
+            half = 0.501 * 10 ** -len(number.partition(".")[2])
+            if not any(abs(x - float(number)) <= half for x in shown):
+                yield line_of(node), f"本文の数 {number} は、このページのどの出力にもありません。"
+
+
+def drifts(cells, want, how):
+    """Yield (line, message) for each cell whose output is not the accepted one."""
+    if len(want) != len(cells):
+        yield None, f"コードセルの数が {len(want)} から {len(cells)} に変わりました。\n{how}"
+    for n, ((cell, got), expected) in enumerate(zip(cells, want, strict=False), 1):
+        if not same(expected, got, tolerance_of(cell)):
+            a, b = to_yaml(expected).splitlines(), to_yaml(got).splitlines()
+            diff = "\n".join(difflib.unified_diff(a, b, "期待", "今回", lineterm="", n=2))
+            yield cell.line, f"セル{n}の出力が変わりました。\n{diff}\n{how}"
+
+
+def accepted(cells, want):
+    """Return the new expectation; a cell that did not drift keeps its very text."""
+    return [
+        old if old is not None and same(old, got, tolerance_of(cell)) else got
+        for old, (cell, got) in zip_longest(want[: len(cells)], cells)
+    ]
+
+
+def check(app, env):
+    """Judge every page on every build, read again or not, so that a second run is as red as the first."""
+    mode, only, folder = app.config.gate_mode, set(app.config.gate_pages), Path(app.srcdir, "_expected")
+
+    def report(doc, line, message):
+        if mode != "live":
+            app.statuscode = 1  # red with or without -W
+        log.warning("%s", message, location=(doc, line) if doc else None, type="gate")
+
+    for page in sorted(only - env.found_docs):
+        report(None, None, f"ページ {page} はありません。あるのは {'、'.join(sorted(env.found_docs))} です。")
+    orphans = set(folder.glob("**/*.yml"))
+    for doc in sorted(env.found_docs):
+        tree, path = env.get_doctree(doc), folder / f"{doc}.yml"
+        cells = cells_of(tree)
+        if cells:
+            orphans.discard(path)
+        if only and doc not in only:
+            continue
+        want = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
+        found = list(faults(tree, cells))
+        if mode != "accept":
+            found += drifts(cells, want, f"意図した変更なら: nox -s accept -- {doc}")
+        elif found:
+            report(doc, None, "このページの出力は受け入れていません。次の問題を直してください。")
+        elif (new := accepted(cells, want)) != want:
+            write(path, new)
+            log.info("受け入れました: %s。git diff で確かめてからコミットしてください。", path.relative_to(app.confdir))
+        for line, message in found:
+            report(doc, line, message)
+    for path in sorted(orphans if not only else ()):
+        if mode == "accept":
+            path.unlink()
+        else:
+            report(None, None, f"対応するページのない期待出力です: {path.name}。nox -s accept が消します。")
+
+
+def prose(tree):
+    """Yield (node, text) of what a reader reads outside of code, outputs and the list of references."""
+    for text in tree.findall(nodes.Text):
+        if not in_cell(text) and not any(isinstance(node, NOT_PROSE) for node in ancestors(text)):
+            shown = re.sub(r"<[^>]*>", "\n", text) if isinstance(text.parent, nodes.raw) else text
+            yield text.parent, unicodedata.normalize("NFKC", shown).replace("\u2212", "-")  # minus sign
+
+
+def ancestors(node):
+    while (node := node.parent) is not None:
+        yield node
+
+
+def in_cell(node):
+    return any("nb_element" in parent for parent in ancestors(node))
+
+
+def line_of(node):
+    return next((n.line for n in (node, *ancestors(node)) if n.line is not None), None)
+
+
+def tags_of(cell):
+    return cell["cell_metadata"].get("tags", [])
+
+
+def tolerance_of(cell):
+    return cell["cell_metadata"].get("tolerance", 0)
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes text of several lines as a block, so that a person can read the difference."""
+
+
+def represent_text(dumper, text):
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+Dumper.add_representer(str, represent_text)
+
+
+def to_yaml(data):
+    return yaml.dump(data, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=10**6)
+
+
+def write(path, data):
+    """Write all or nothing: a run that is stopped leaves the old file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.write_text(to_yaml(data), encoding="utf-8", newline="\n")
+    os.replace(new, path)
+
+
+def setup(app):
+    app.add_config_value("gate_mode", "check", "")
+    app.add_config_value("gate_pages", [], "")
+    app.connect("env-updated", check)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
