@@ -12,6 +12,7 @@ nox.options.reuse_venv = "yes"  # 1.3 GB, made once
 nox.options.error_on_external_run = True
 
 # LC_ALL: "C" exists on every machine. OMP_NUM_THREADS: another number of threads gives other last digits.
+# PYTHONWARNINGS: a deprecation in a cell is seen (and refused) before it becomes an error.
 ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
 SPHINX = ("-m", "sphinx", "-c", ".", "-d", "_build/doctrees")
 # Rows that only a CUDA build of torch needs: pip adds them by itself where that build is chosen.

@@ -191,7 +191,7 @@ class MultiHeadAttention:
                 f"state_dict に {'、'.join(missing)} がありません: {'、'.join(state_dict) or '空'} が来ました。"
                 "kdimとvdimを指定せず、bias=True で作った nn.MultiheadAttention の state_dict() を渡してください。"
             )
-        return cls(*(np.array(state_dict[name]) for name in names), num_heads)
+        return cls(*(np.asarray(state_dict[name]).copy() for name in names), num_heads)
 
     def __call__(self, query, key=None, value=None, *, mask=None, is_causal=False, return_weights=False):
         """クエリがキーを見て、バリューを混ぜた結果を返します。
