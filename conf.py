@@ -63,6 +63,7 @@ html_title = project
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", os.environ.get("BOOK_URL", ""))
 html_static_path = ["docs/_static"]  # counted from this file
 html_css_files = ["book.css"]
+html_favicon = "docs/_static/favicon.svg"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

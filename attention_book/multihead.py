@@ -94,11 +94,11 @@ class MultiHeadAttention:
     Parameters
     ----------
     in_proj_weight : numpy.ndarray
-        形 ``(3 * embed_dim, embed_dim)``。上から順に W_Q、W_K、W_V です。
+        形 ``(3 * embed_dim, embed_dim)``。上から順に W_Q、W_K、W_V の転置です。
     in_proj_bias : numpy.ndarray
         形 ``(3 * embed_dim,)``。
     out_proj_weight : numpy.ndarray
-        形 ``(embed_dim, embed_dim)``。W_O です。
+        形 ``(embed_dim, embed_dim)``。W_O の転置です。
     out_proj_bias : numpy.ndarray
         形 ``(embed_dim,)``。
     num_heads : int
