@@ -1,5 +1,7 @@
 """数式をビルド時にMathMLへ直す。JavaScriptも、ほかのサーバーも使わない。"""
 
+import html
+
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
 from sphinx.util import logging
@@ -15,7 +17,7 @@ def mathml(node, display):
         return converter.convert_with_local_state(tex, displaystyle=display)
     except LatexError as error:
         log.warning("数式を読めません: %s\n  %s", error, tex, location=node, type="maths")
-        return f"<code>{tex}</code>"
+        return f"<code>{html.escape(tex)}</code>"
 
 
 def visit_inline(self, node):

@@ -1,4 +1,4 @@
-"""furoのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前を付ける。
+"""furoとMyST-NBのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前を付ける。
 
 翻訳できる文字は docs/_locale/ja/LC_MESSAGES/sphinx.po にあります。ここで直すのは、テンプレートに直接書かれたものだけです。
 どれも現れる回数を確かめるので、furoが変われば、黙って英語に戻るのではなくビルドが止まります。
@@ -6,7 +6,7 @@
 
 from sphinx.errors import ExtensionError
 
-# what furo writes: (what a Japanese reader hears or sees, how often it stands on a page)
+# what the templates write: (what a Japanese reader hears or sees, how often it stands on a page)
 REPLACEMENTS = {
     'aria-label="Toggle site navigation sidebar"': ('aria-label="サイトの目次を開閉する"', 1),
     'aria-label="Toggle table of contents sidebar"': ('aria-label="このページの目次を開閉する"', 1),
@@ -14,12 +14,18 @@ REPLACEMENTS = {
         'aria-label="明るい配色、暗い配色、自動を切り替える"',
         2,
     ),
-    '<aside class="sidebar-drawer">': (
-        '<aside class="sidebar-drawer" aria-label="サイトの目次">',
-        1,
-    ),
+    '<aside class="sidebar-drawer">': ('<aside class="sidebar-drawer" aria-label="サイトの目次">', 1),
     '<aside class="toc-drawer': ('<aside aria-label="このページの目次" class="toc-drawer', 1),
+    "<title>Contents</title>": ("<title>目次</title>", 1),
+    "<title>Menu</title>": ("<title>メニュー</title>", 1),
+    "<title>Expand</title>": ("<title>開く</title>", 1),
+    "<title>Light mode</title>": ("<title>明るい配色</title>", 1),
+    "<title>Dark mode</title>": ("<title>暗い配色</title>", 1),
+    "<title>Auto light/dark, in light mode</title>": ("<title>自動（今は明るい配色）</title>", 1),
+    "<title>Auto light/dark, in dark mode</title>": ("<title>自動（今は暗い配色）</title>", 1),
 }
+# MyST-NB names every folded cell in English, over the Japanese prompt that the page gives it.
+FOLDED_CELL = ' aria-label="Toggle hidden content"'
 
 
 def in_japanese(page, name):
@@ -30,7 +36,7 @@ def in_japanese(page, name):
                 "docs/_ext/theme.py の REPLACEMENTS を、今のfuroに合わせて直してください。"
             )
         page = page.replace(old, new)
-    return page
+    return page.replace(FOLDED_CELL, "")
 
 
 def wrap_rendering(app):

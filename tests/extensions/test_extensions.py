@@ -1,0 +1,74 @@
+"""The small Sphinx extensions, one by one; the built site is tested in tests/site."""
+
+import logging
+
+import japanese
+import maths
+import pytest
+import theme
+from docutils import nodes
+from docutils.utils import new_document
+from sphinx.errors import ExtensionError
+
+
+def joined(*texts):
+    """Run the transform over one paragraph; a str is a text node, a list an inline literal."""
+    document = new_document("page")
+    paragraph = nodes.paragraph()
+    for text in texts:
+        paragraph += nodes.Text(text) if isinstance(text, str) else nodes.literal("", text[0])
+    document += paragraph
+    japanese.JoinLines(document).apply()
+    return paragraph.astext()
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["一つ目です。", "\n", "二つ目です。"], "一つ目です。二つ目です。"),
+        (["一つ目です。\n二つ目です。"], "一つ目です。二つ目です。"),
+        (["Attention", "\n", "は"], "Attentionは"),
+        (["です。", "\n", "Attention"], "です。Attention"),
+        (["one", "\n", "two"], "one\ntwo"),
+        (["です。", "\n", ["softmax"], "を"], "です。softmaxを"),
+        ([["softmax"], "\n", "は"], "softmaxは"),
+        ([["one"], "\n", ["two"]], "one\ntwo"),
+        (["空 白は", "そのまま"], "空 白はそのまま"),
+    ],
+)
+def test_lines_join_beside_japanese_only(texts, expected):
+    assert expected == joined(*texts)
+
+
+def test_code_keeps_its_lines():
+    document = new_document("page")
+    document += nodes.literal_block("", "一行目\n二行目")
+    japanese.JoinLines(document).apply()
+
+    assert document.astext() == "一行目\n二行目"
+
+
+def test_good_tex_becomes_mathml(caplog):
+    html = maths.mathml(nodes.math("", r"\frac{Q K^\top}{\sqrt{d_k}}"), display=True)
+
+    assert html.startswith("<math")
+    assert all(f"<{tag}>" in html for tag in ("mfrac", "msqrt", "msub"))
+
+
+def test_bad_tex_warns_with_its_place_and_stays_readable(caplog):
+    node = nodes.math("", r"\sqrt{a < b")
+    node.source, node.line = "page.md", 7
+    with caplog.at_level(logging.WARNING, logger="sphinx.maths"):
+        html = maths.mathml(node, display=False)
+
+    assert "数式を読めません" in caplog.text
+    assert "a &lt; b" in html
+
+
+def test_theme_strings_are_replaced_or_the_build_stops():
+    page = "".join(old * times for old, (_, times) in theme.REPLACEMENTS.items())
+    changed = theme.in_japanese(page, "page")
+
+    assert "Toggle" not in changed
+    with pytest.raises(ExtensionError, match="page: furoの出力に"):
+        theme.in_japanese(page.replace("Toggle site", "Open site"), "page")

@@ -1,0 +1,76 @@
+"""The built site: made once with the project's own configuration, served, and opened in a real browser."""
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parents[2]
+ENV = {"BOOK_MODE": "live", "LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="session")
+def site():
+    """Build the HTML and return its folder. Cells come from the cache of `live`, whose key is what they depend on."""
+    html = ROOT / "_build" / "tests" / "html"
+    shutil.rmtree(html, ignore_errors=True)  # no page of an earlier run
+    command = [sys.executable, "-m", "sphinx", "-c", ".", "-d", "_build/tests/doctrees", "-E", "-q", "docs", str(html)]
+    run = subprocess.run(command, cwd=ROOT, env=os.environ | ENV, capture_output=True, encoding="utf-8")
+    if run.returncode:
+        pytest.fail(f"サイトを作れませんでした。\n{run.stderr}", pytrace=False)
+    return html
+
+
+@pytest.fixture(scope="session")
+def soup(site):
+    """soup("masks"): the parsed page. A test does not change it."""
+    return functools.cache(
+        lambda page: BeautifulSoup((site / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+    )
+
+
+@pytest.fixture(scope="session")
+def base_url(site):
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = os.environ.get("BOOK_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not path:
+        missing = (
+            "ブラウザーがありません。Debianなら apt-get install chromium で入れるか、場所を BOOK_BROWSER に書きます。"
+        )
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield chromium
+        chromium.close()
