@@ -18,12 +18,11 @@ import difflib
 import os
 import re
 import unicodedata
-from itertools import zip_longest
 from pathlib import Path
 
 import yaml
 from docutils import nodes
-from outputs import DECIMAL, cells_of, same
+from outputs import DECIMAL, ancestors, cells_of, in_cell, same
 from sphinx.util import logging
 
 log = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ FORBIDDEN = {
 }
 IN_TEXT = re.compile(r"(?<![\w.])(?:(?<!\w)-)?\d+\.\d+(?!\w|\.\d)", re.ASCII)
 # Numbers in text that no cell can show: versions of software and licences, sections of papers.
-EXEMPT = re.compile(r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|CC BY)\s?\d+\.\d+|\d+\.\d+(?=節)")
+EXEMPT = re.compile(r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|MyST-NB|CC BY|arXiv:)\s?\d+\.\d+|\d+\.\d+(?=節)")
 NOT_PROSE = nodes.literal, nodes.literal_block, nodes.doctest_block, nodes.citation
 JAPANESE = re.compile(r"[ぁ-んァ-ヶ一-龠]")
 
@@ -46,8 +45,14 @@ def faults(tree, cells):
     for n, (cell, got) in enumerate(cells, 1):
         text = "\n".join(value for output in got for value in output.values())
         failed = any("traceback" in output for output in got)
-        if cell.get("exec_count") is None or (failed and "raises-exception" not in tags_of(cell)):
+        raises = "raises-exception" in cell["cell_metadata"].get("tags", [])
+        if cell.get("exec_count") is None or (failed and not raises):
             yield cell.line, f"セル{n}は最後まで実行されていません。エラーを直してください。\n{text}"
+        elif raises and not failed:
+            yield (
+                cell.line,
+                f"セル{n}には raises-exception がありますが、例外が起きませんでした。タグを外してください。",
+            )
         if any("stderr" in output for output in got):
             yield cell.line, f"セル{n}が警告を出しました。出ないように書き直してください。\n{text}"
         for name, pattern in FORBIDDEN.items():
@@ -80,9 +85,11 @@ def faults(tree, cells):
 
 def drifts(cells, want, how):
     """Yield (line, message) for each cell whose output is not the accepted one."""
-    if len(want) != len(cells):
+    if want is None:
+        yield None, f"期待出力のファイルが壊れています。\n{how}"
+    elif len(want) != len(cells):
         yield None, f"コードセルの数が {len(want)} から {len(cells)} に変わりました。\n{how}"
-    for n, ((cell, got), expected) in enumerate(zip(cells, want, strict=False), 1):
+    for n, ((cell, got), expected) in enumerate(zip(cells, want or (), strict=False), 1):
         if not same(expected, got, tolerance_of(cell)):
             a, b = to_yaml(expected).splitlines(), to_yaml(got).splitlines()
             diff = "\n".join(difflib.unified_diff(a, b, "期待", "今回", lineterm="", n=2))
@@ -90,10 +97,11 @@ def drifts(cells, want, how):
 
 
 def accepted(cells, want):
-    """Return the new expectation; a cell that did not drift keeps its very text."""
+    """Return the new expectation; a cell that did not drift keeps its very text, also where cells moved."""
+    want = want or []
     return [
-        old if old is not None and same(old, got, tolerance_of(cell)) else got
-        for old, (cell, got) in zip_longest(want[: len(cells)], cells)
+        next((old for old in (*want[n : n + 1], *want) if same(old, got, tolerance_of(cell))), got)
+        for n, (cell, got) in enumerate(cells)
     ]
 
 
@@ -116,47 +124,41 @@ def check(app, env):
             orphans.discard(path)
         if only and doc not in only:
             continue
-        want = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
-        found = list(faults(tree, cells))
+        want, found = read(path), list(faults(tree, cells))
         if mode != "accept":
             found += drifts(cells, want, f"意図した変更なら: nox -s accept -- {doc}")
         elif found:
             report(doc, None, "このページの出力は受け入れていません。次の問題を直してください。")
-        elif (new := accepted(cells, want)) != want:
+        elif cells and (new := accepted(cells, want)) != want:
             write(path, new)
             log.info("受け入れました: %s。git diff で確かめてからコミットしてください。", path.relative_to(app.confdir))
         for line, message in found:
             report(doc, line, message)
     for path in sorted(orphans if not only else ()):
         if mode == "accept":
-            path.unlink()
+            if path.stem not in env.found_docs or "{code-cell}" not in Path(env.doc2path(path.stem)).read_text("utf-8"):
+                path.unlink()  # a page whose cells did not run keeps its own
         else:
             report(None, None, f"対応するページのない期待出力です: {path.name}。nox -s accept が消します。")
 
 
 def prose(tree):
     """Yield (node, text) of what a reader reads outside of code, outputs and the list of references."""
-    for text in tree.findall(nodes.Text):
-        if not in_cell(text) and not any(isinstance(node, NOT_PROSE) for node in ancestors(text)):
-            shown = re.sub(r"<[^>]*>", "\n", text) if isinstance(text.parent, nodes.raw) else text
-            yield text.parent, unicodedata.normalize("NFKC", shown).replace("\u2212", "-")  # minus sign
-
-
-def ancestors(node):
-    while (node := node.parent) is not None:
-        yield node
-
-
-def in_cell(node):
-    return any("nb_element" in parent for parent in ancestors(node))
+    for node in tree.findall(lambda n: isinstance(n, nodes.Text | nodes.image)):
+        around = tuple(ancestors(node))
+        if isinstance(node, nodes.image):
+            text = node.get("alt", "")
+        elif any(isinstance(n, NOT_PROSE) for n in around) or (
+            in_cell(node) and not any(isinstance(n, nodes.caption) for n in around)
+        ):
+            continue
+        else:
+            text = re.sub(r"<[^>]*>", "\n", node) if isinstance(node.parent, nodes.raw) else node
+        yield node, unicodedata.normalize("NFKC", text).replace("\u2212", "-")  # minus sign
 
 
 def line_of(node):
-    return next((n.line for n in (node, *ancestors(node)) if n.line is not None), None)
-
-
-def tags_of(cell):
-    return cell["cell_metadata"].get("tags", [])
+    return next((n.line for n in (node, *ancestors(node)) if n.line), None)
 
 
 def tolerance_of(cell):
@@ -176,6 +178,18 @@ Dumper.add_representer(str, represent_text)
 
 def to_yaml(data):
     return yaml.dump(data, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=10**6)
+
+
+def read(path):
+    """Return the expectation, [] without a file, None where it is not a list of lists of {kind: text}."""
+    if not path.exists():
+        return []
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        good = all(isinstance(text, str) for outputs in data for output in outputs for text in output.values())
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError, AttributeError):
+        return None
+    return data if good else None
 
 
 def write(path, data):

@@ -5,40 +5,54 @@ from pathlib import Path
 
 from docutils import nodes
 
-DECIMAL = re.compile(r"([-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE][-+]?\d))(?:[eE][-+]?\d+)?)")
+# A number with a point or an exponent; 2.4.6 is a version, and text.
+DECIMAL = re.compile(r"(?<![\d.])([-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE][-+]?\d))(?:[eE][-+]?\d+)?)(?!\d|\.\d)")
 
 
 def cells_of(tree):
-    """Return [(cell, outputs)]; values that the text shows through {glue:text} are a last cell of their own."""
+    """Return [(cell, outputs)]; values that the text shows through {glue} are a last cell of their own."""
     cells = [(cell, outputs(cell)) for cell in tree.findall(is_box("cell_code"))]
-    if glued := [node.astext() for node in tree.findall(nodes.inline) if "pasted-text" in node["classes"]]:
-        cells.append((nodes.container(cell_metadata={}, exec_count=0), [{"glue": "\n".join(glued)}]))
+    if glued := [published(node) for node in tree.findall(is_glued)]:
+        cells.append((nodes.container(cell_metadata={}, exec_count=0), glued))
     return cells
 
 
 def outputs(cell):
-    """Return what the cell publishes as [{kind: text}].
+    """Return what the cell publishes as [{kind: text}]."""
+    return [published(output) for box in cell.findall(is_box("cell_code_output")) for output in box.children]
 
-    A figure of the book gives its numbers, any other image the name MyST-NB makes of its content.
-    """
-    found = []
-    for box in cell.findall(is_box("cell_code_output")):
-        for output in box.children:
-            if output.get("nb_element") != "mime_bundle":
-                found.append({next(c for c in output["classes"] if c != "output"): clean(output.astext())})
-                continue
-            kinds = {}
-            for form in output.children:
-                image = next(form.findall(nodes.image), None)
-                kinds[form["mime_type"]] = Path(image["uri"]).name if image else clean(form.astext())
-            if kinds.get("text/plain", "").startswith("図："):  # attention_book.figures.summary
-                kinds = {"text/plain": kinds["text/plain"]}
-            found.append({kind: text for kind, text in sorted(kinds.items()) if text})
-    return found
+
+def published(output):
+    """Return {kind: text}: a figure of the book gives its numbers, any other image a name made of its content."""
+    bundle = next(output.findall(is_box("mime_bundle")), None)
+    if bundle is None:  # printed text, an error, or a value in the text
+        kind = next((c for c in output["classes"] if c not in ("output", "pasted-text")), "glue")
+        return {kind: clean(output.astext())}
+    kinds = {}
+    for form in bundle.children:
+        image = next(form.findall(nodes.image), None)
+        kinds[form["mime_type"]] = Path(image["uri"]).name if image else clean(form.astext())
+    if kinds.get("text/plain", "").startswith("図："):  # attention_book.figures.summary
+        kinds = {"text/plain": kinds["text/plain"]}
+    return {kind: text for kind, text in sorted(kinds.items()) if text}
 
 
 def is_box(kind):
     return lambda node: isinstance(node, nodes.container) and node.get("nb_element") == kind
+
+
+def is_glued(node):
+    shown = isinstance(node, nodes.inline) and "pasted-text" in node["classes"]
+    return (shown or is_box("mime_bundle")(node)) and not in_cell(node)
+
+
+def in_cell(node):
+    return any("nb_element" in parent for parent in ancestors(node))
+
+
+def ancestors(node):
+    while (node := node.parent) is not None:
+        yield node
 
 
 def clean(text):
@@ -55,14 +69,16 @@ def same(want, got, tolerance=0):
 
 
 def same_text(want, got, tolerance=0):
-    """Text and integers are equal, decimals close; spaces within a line do not count."""
+    """Text and integers are equal, decimals close; how wide a space is does not count."""
     a, b = DECIMAL.split(want), DECIMAL.split(got)
-    if len(a) != len(b) or want.count("\n") != got.count("\n"):
-        return False
-    return all(
-        close(x, y, tolerance) if i % 2 else re.sub(r"[ \t]+", "", x) == re.sub(r"[ \t]+", "", y)
-        for i, (x, y) in enumerate(zip(a, b, strict=True))
+    return len(a) == len(b) and all(
+        close(x, y, tolerance) if i % 2 else narrow(x) == narrow(y) for i, (x, y) in enumerate(zip(a, b, strict=True))
     )
+
+
+def narrow(text):
+    """One space between words and integers, none beside a bracket or a comma."""
+    return re.sub(r"[ \t]+", " ", re.sub(r"(?<!\w)[ \t]+|[ \t]+(?!\w)", "", text))
 
 
 def close(want, got, tolerance):
@@ -70,4 +86,4 @@ def close(want, got, tolerance):
     mantissa, _, exponent = want.lower().partition("e")
     digits = len(mantissa.partition(".")[2])
     last_unit = 1.01 * 10.0 ** (int(exponent or 0) - digits) if digits >= 4 else 0
-    return abs(float(want) - float(got)) <= max(1e-5 * abs(float(want)) + last_unit, tolerance)
+    return want == got or abs(float(want) - float(got)) <= max(1e-5 * abs(float(want)) + last_unit, tolerance)
