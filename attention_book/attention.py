@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book._inputs import as_floating, working_dtype
+from attention_book._inputs import checked, quiet
 from attention_book.masks import causal_mask
 from attention_book.softmax import softmax
 
@@ -16,6 +16,7 @@ def scaled_dot_product_attention(
     bias=None,
     is_causal=False,
     offset=None,
+    window=None,
     scale=None,
     return_weights=False,
 ):
@@ -29,19 +30,20 @@ def scaled_dot_product_attention(
     Parameters
     ----------
     query : array_like
-        形 ``(..., L, head_dim)``。
+        形 ``(..., num_heads, L, head_dim)``。ヘッドがなければ ``(L, head_dim)`` でもかまいません。
     key : array_like
-        形 ``(..., S, head_dim)``。
+        形 ``(..., num_kv_heads, S, head_dim)``。num_headsがnum_kv_headsの倍数なら、
+        隣り合うクエリのヘッドが、同じキーとバリューを共有します（grouped-query attention）。
     value : array_like
-        形 ``(..., S, value_dim)``。
+        形 ``(..., num_kv_heads, S, value_dim)``。
     mask : array_like of bool, optional
-        スコアの形 ``(..., L, S)`` に広げられるbool。Trueが「見てよい」です。
+        スコアの形 ``(..., num_heads, L, S)`` に広げられるbool。Trueが「見てよい」です。
     bias : array_like, optional
         スコアに足す実数。形は `mask` と同じ規則です。
     is_causal : bool, default False
         Trueなら未来のキーを隠します。`mask` と一緒に使うと、両方で許された場所だけが残ります。
-    offset : int, optional
-        `is_causal` のときの、最初のクエリの位置。:func:`causal_mask` と同じです。
+    offset, window : int, optional
+        `is_causal` のときの、最初のクエリの位置と、見える幅。:func:`causal_mask` と同じです。
     scale : float, optional
         スコアに掛ける数。省くと ``head_dim ** -0.5`` です。
     return_weights : bool, default False
@@ -50,10 +52,10 @@ def scaled_dot_product_attention(
     Returns
     -------
     output : numpy.ndarray
-        形 ``(..., L, value_dim)``。dtypeは入力の共通の型で、整数はfloat64、
+        形 ``(..., num_heads, L, value_dim)``。dtypeは入力の共通の型で、整数はfloat64、
         float16は途中をfloat32で計算します。
     weights : numpy.ndarray
-        形 ``(..., L, S)``。`return_weights` がTrueのときだけ返します。
+        形 ``(..., num_heads, L, S)``。`return_weights` がTrueのときだけ返します。
 
     Raises
     ------
@@ -65,6 +67,7 @@ def scaled_dot_product_attention(
     References
     ----------
     Vaswani et al. (2017), "Attention Is All You Need", 3.2.1節。
+    Ainslie et al. (2023), "GQA"（ヘッドの共有）。
 
     Examples
     --------
@@ -76,71 +79,17 @@ def scaled_dot_product_attention(
            [0.198, 0.401, 0.401],
            [0.248, 0.248, 0.503]])
     """
-    query, key, value = (as_floating(n, a) for n, a in (("query", query), ("key", key), ("value", value)))
-    _check_shapes(query, key, value)
-    dtype, work = working_dtype(query, key, value)
-    if scale is None:
-        scale = query.shape[-1] ** -0.5
-    if not np.isfinite(scale):
-        raise ValueError(f"scale は有限の数にしてください: {scale}。")
-
-    query, key, value = (a.astype(work) for a in (query, key, value))
-    scores = (query * work.type(scale)) @ key.swapaxes(-1, -2)  # (..., L, S)
-    if bias is not None:
-        scores = scores + _fitting("bias", as_floating("bias", bias), scores.shape).astype(work)
-    if is_causal:
-        scores = np.where(causal_mask(*scores.shape[-2:], offset=offset), scores, -np.inf)
-    if mask is not None:
-        scores = np.where(_fitting("mask", _boolean(mask), scores.shape), scores, -np.inf)
-    weights = softmax(scores)  # (..., L, S)
-    output = weights @ value  # (..., L, value_dim)
-    return (output.astype(dtype), weights.astype(dtype)) if return_weights else output.astype(dtype)
-
-
-def _check_shapes(query, key, value):
-    for name, a in (("query", query), ("key", key), ("value", value)):
-        if a.ndim < 2:
-            raise ValueError(
-                f"{name} は2次元以上 (..., 長さ, 次元) にしてください: 形 {a.shape}。1本のベクトルなら {name}[None] とします。"
-            )
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(
-            f"query と key の最後の次元が違います: query {query.shape}、key {key.shape}。"
-            "内積を取るので、同じ head_dim にそろえてください。"
-        )
-    if query.shape[-1] == 0:
-        raise ValueError(f"head_dim（最後の次元）が0です: query {query.shape}。1以上にしてください。")
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(
-            f"key と value の長さが違います: key {key.shape}、value {value.shape}。同じ系列から作ってください。"
-        )
-    try:
-        np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    except ValueError:
-        raise ValueError(
-            f"query {query.shape}、key {key.shape}、value {value.shape} の先頭の次元（バッチやヘッド）が合いません。"
-            "同じ大きさか1にそろえてください。"
-        ) from None
-
-
-def _boolean(mask):
-    mask = np.asarray(mask)
-    if mask.dtype != bool:
-        raise TypeError(
-            f"mask は bool（Trueが「見てよい」）にしてください: dtype={mask.dtype}。"
-            "0と1のマスクなら mask.astype(bool)、スコアに足す数なら bias= に渡します。"
-        )
-    return mask
-
-
-def _fitting(name, array, shape):
-    """Return `array` if it broadcasts to `shape` without enlarging it."""
-    try:
-        if np.broadcast_shapes(array.shape, shape) == shape:
-            return array
-    except ValueError:
-        pass
-    raise ValueError(
-        f"{name} の形 {array.shape} は、スコアの形 {shape} に広げられません。"
-        "paddingなら padding_mask() が (batch, 1, 1, 長さ) を作ります。"
+    query, key, value, mask, bias, band, dtype = checked(
+        query, key, value, mask, bias, is_causal, offset, window, scale
     )
+    with quiet():
+        scores = query @ key.swapaxes(-1, -2)  # (..., L, S)
+        if bias is not None:
+            scores = scores + bias
+        if band is not None:
+            scores = np.where(causal_mask(*scores.shape[-2:], **band), scores, -np.inf)
+        if mask is not None:
+            scores = np.where(mask, scores, -np.inf)
+        weights = softmax(scores)  # (..., L, S)
+        output = weights @ value  # (..., L, value_dim)
+    return (output.astype(dtype), weights.astype(dtype)) if return_weights else output.astype(dtype)

@@ -6,6 +6,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from attention_book._inputs import as_floating
+
 STYLE = {
     "font.family": ["DejaVu Sans", "IPAexGothic"],  # Latin letters first, Japanese by fallback
     "font.size": 11,
@@ -64,13 +66,13 @@ def heatmap(weights, *, queries=None, keys=None):
     --------
     >>> print(summary(heatmap([[1.0, 0.0], [0.5, 0.5]]).figure))
     図：軸が1つ
-    軸1：横「キー」linear、縦「クエリ」linear
+    軸1「」：横「キー」linear、縦「クエリ」linear
       横の目盛り：1 2
       縦の目盛り：1 2
-      面 (2, 2) Blues 0から1：1 0 0.5 0.5
+      面 (2, 2) Blues 0から1：1.00000 0.00000 0.500000 0.500000
       文字：1.00 0.00 0.50 0.50
     """
-    weights = np.asarray(weights, dtype=float)
+    weights = as_floating("weights", weights)
     if weights.ndim != 2:
         raise ValueError(
             f"weights は2次元 (クエリ, キー) にしてください: 形 {weights.shape}。ヘッドを1つ選んで渡します。"
@@ -122,22 +124,24 @@ def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
     Raises
     ------
     ValueError
-        値の数が `x` と合わないとき。
+        `series` が空のとき、値の数が `x` と合わないとき、名前が凡例に出ない ``_`` で始まるとき。
 
     Examples
     --------
     >>> print(summary(line_plot([1, 2], {"重み": [0.5, 0.9]}, xlabel="位置", ylabel="値").figure))
     図：軸が1つ
-    軸1：横「位置」linear、縦「値」linear
-      線「重み」横：1 2、縦：0.5 0.9
+    軸1「」：横「位置」linear、縦「値」linear
+      線「重み」横：1.00000 2.00000、縦：0.500000 0.900000
     """
-    x = np.asarray(x, dtype=float)
+    x = as_floating("x", x)
+    if not series or any(name.startswith("_") for name in series):
+        raise ValueError(f"series には、_ で始まらない名前を1つ以上付けてください: {list(series)}。")
     markers, lines = "os^Dv", ("-", "--", "-.", ":")
     with _style():
         figure = Figure(figsize=(4.4, 3.2))
         axes = figure.add_subplot()
         for n, (name, y) in enumerate(series.items()):
-            y = np.asarray(y, dtype=float)
+            y = as_floating(f"「{name}」の値", y)
             if y.shape != x.shape:
                 raise ValueError(f"「{name}」の値の形 {y.shape} が、横軸の形 {x.shape} と合いません。")
             axes.plot(x, y, marker=markers[n % len(markers)], linestyle=lines[n % len(lines)], label=name)
@@ -165,7 +169,7 @@ def summary(figure):
     lines = [f"図：軸が{len(figure.axes)}つ"]
     for n, axes in enumerate(figure.axes, 1):
         lines.append(
-            f"軸{n}：横「{axes.get_xlabel()}」{axes.get_xscale()}、縦「{axes.get_ylabel()}」{axes.get_yscale()}"
+            f"軸{n}「{axes.get_title()}」：横「{axes.get_xlabel()}」{axes.get_xscale()}、縦「{axes.get_ylabel()}」{axes.get_yscale()}"
         )
         if axes.images:
             lines.append("  横の目盛り：" + " ".join(t.get_text() for t in axes.get_xticklabels()))
@@ -186,10 +190,10 @@ def summary(figure):
 def _numbers(array):
     """Every number when there are few, otherwise figures that change when any number or their order does."""
     flat = np.asarray(array, dtype=float).ravel()
-    if flat.size <= 64:
-        return " ".join(f"{x:.4g}" for x in flat)
-    order = np.cos(np.arange(flat.size))  # a fixed weighting: it notices two values that swap places
-    return f"{flat.size}個 平均{flat.mean():.4g} 最小{flat.min():.4g} 最大{flat.max():.4g} 並び{order @ flat:.4g}"
+    if flat.size > 64:
+        order = np.cos(np.outer((1, 1.7, 2.9), np.arange(flat.size))) @ flat  # they see two values that swap places
+        return f"{flat.size}個、平均・最小・最大・並び {_numbers([flat.mean(), flat.min(), flat.max(), *order])}"
+    return " ".join(f"{x:#.6g}" for x in flat)  # always a decimal, which the gate compares as one
 
 
 def _labels(name, labels, size):

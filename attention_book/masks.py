@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from attention_book._inputs import as_length
+from attention_book._inputs import as_array, as_length, causal_band
 
 
-def causal_mask(query_len, key_len=None, *, offset=None):
+def causal_mask(query_len, key_len=None, *, offset=None, window=None):
     """未来のキーを隠す、下三角のマスクを作ります。
 
     クエリ ``i`` は、キー ``0, 1, ..., i + offset`` を見られます。
+    `window` を指定すると、そのうち新しいほうから `window` 個だけを見られます。
 
     Parameters
     ----------
@@ -19,6 +20,8 @@ def causal_mask(query_len, key_len=None, *, offset=None):
     offset : int, optional
         最初のクエリが、キーの何番目に当たるか。``L == S`` なら省けて0です。
         ``L != S`` では、先頭をそろえる0と末尾をそろえる ``S - L`` で答えが変わるので、必ず指定します。
+    window : int, optional
+        自分を含めて、いくつ前まで見られるか（sliding window）。省くと最初までです。
 
     Returns
     -------
@@ -28,13 +31,14 @@ def causal_mask(query_len, key_len=None, *, offset=None):
     Raises
     ------
     TypeError
-        長さや `offset` が整数でないとき。
+        長さ、`offset`、`window` が整数でないとき。
     ValueError
-        長さが負のとき、または ``L != S`` なのに `offset` がないとき。
+        長さが負のとき、`window` が1未満のとき、``L != S`` なのに `offset` がないとき。
 
     References
     ----------
     Vaswani et al. (2017), "Attention Is All You Need", 3.2.3節。
+    Beltagy et al. (2020), "Longformer: The Long-Document Transformer"（window）。
 
     Examples
     --------
@@ -42,21 +46,16 @@ def causal_mask(query_len, key_len=None, *, offset=None):
     array([[1, 0, 0],
            [1, 1, 0],
            [1, 1, 1]])
-    >>> causal_mask(1, 4, offset=3)
-    array([[ True,  True,  True,  True]])
+    >>> causal_mask(1, 4, offset=3, window=2)
+    array([[False, False,  True,  True]])
     """
     query_len = as_length("query_len", query_len)
     key_len = query_len if key_len is None else as_length("key_len", key_len)
-    if offset is None:
-        if query_len != key_len:
-            raise ValueError(
-                f"query の長さ {query_len} と key の長さ {key_len} が違うので、causal の位置が決まりません。"
-                f"offset=0（先頭ぞろえ）か offset={key_len - query_len}（末尾ぞろえ、KVキャッシュ）を指定してください。"
-            )
-        offset = 0
-    if isinstance(offset, bool) or not isinstance(offset, (int, np.integer)):
-        raise TypeError(f"offset は整数にしてください: {offset!r}。")
-    return np.tri(query_len, key_len, k=int(offset), dtype=bool)
+    offset, window = causal_band(query_len, key_len, True, offset, window).values()
+    mask = np.tri(query_len, key_len, k=offset, dtype=bool)
+    if window is not None:
+        mask &= ~np.tri(query_len, key_len, k=offset - window, dtype=bool)
+    return mask
 
 
 def padding_mask(lengths, max_len):
@@ -95,7 +94,7 @@ def padding_mask(lengths, max_len):
            [1, 0, 0, 0]])
     """
     max_len = as_length("max_len", max_len)
-    lengths = np.asarray(lengths)
+    lengths = as_array("lengths", lengths)
     if lengths.ndim != 1:
         raise ValueError(f"lengths は系列ごとの長さを並べた1次元の配列にしてください: 形 {lengths.shape}。")
     if lengths.size and not np.issubdtype(lengths.dtype, np.integer):

@@ -1,108 +1,35 @@
-"""Multi-head attention：分けて、ヘッドごとに見て、つないで、混ぜます。"""
+"""Multi-head attention：射影し、ヘッドごとに見て、つないで、混ぜます。"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from attention_book._inputs import as_floating
+from attention_book._inputs import as_floating, working_dtype
 from attention_book.attention import scaled_dot_product_attention
-
-
-def split_heads(x, num_heads):
-    """最後の次元をヘッドに分け、ヘッドの軸を長さの前へ移します。
-
-    Parameters
-    ----------
-    x : array_like
-        形 ``(..., L, embed_dim)``。
-    num_heads : int
-        ヘッドの数。embed_dimを割り切る正の整数です。
-
-    Returns
-    -------
-    numpy.ndarray
-        形 ``(..., num_heads, L, head_dim)``。
-
-    Raises
-    ------
-    TypeError
-        `x` が実数の配列でないとき。
-    ValueError
-        `x` が2次元未満のとき、embed_dimが `num_heads` で割り切れないとき。
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", 3.2.2節。
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> split_heads(np.zeros((3, 5, 8)), num_heads=2).shape
-    (3, 2, 5, 4)
-    """
-    x = as_floating("x", x)
-    if x.ndim < 2:
-        raise ValueError(f"x は2次元以上 (..., 長さ, embed_dim) にしてください: 形 {x.shape}。")
-    *batch, length, embed_dim = x.shape
-    _check_heads(embed_dim, num_heads)
-    x = x.reshape(*batch, length, num_heads, embed_dim // num_heads)  # (..., L, H, D)
-    return x.swapaxes(-2, -3)  # (..., H, L, D)
-
-
-def merge_heads(x):
-    """ヘッドごとの結果を、もう一度1本のベクトルにつなぎます。:func:`split_heads` の逆です。
-
-    Parameters
-    ----------
-    x : array_like
-        形 ``(..., num_heads, L, head_dim)``。
-
-    Returns
-    -------
-    numpy.ndarray
-        形 ``(..., L, num_heads * head_dim)``。
-
-    Raises
-    ------
-    TypeError
-        `x` が実数の配列でないとき。
-    ValueError
-        `x` が3次元未満のとき。
-
-    References
-    ----------
-    Vaswani et al. (2017), "Attention Is All You Need", 3.2.2節。
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(40).reshape(5, 8)
-    >>> bool((merge_heads(split_heads(x, 2)) == x).all())
-    True
-    """
-    x = as_floating("x", x)
-    if x.ndim < 3:
-        raise ValueError(f"x は3次元以上 (..., num_heads, 長さ, head_dim) にしてください: 形 {x.shape}。")
-    x = x.swapaxes(-2, -3)  # (..., L, H, D)
-    return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])  # (..., L, H * D)
+from attention_book.blockwise import blockwise_attention
+from attention_book.heads import check_heads, merge_heads, split_heads
 
 
 @dataclass(frozen=True, eq=False)
 class MultiHeadAttention:
     """複数のヘッドで並列に見る層。重みの並びは ``torch.nn.MultiheadAttention`` と同じです。
 
+    `in_proj_weight` の行が ``3 * embed_dim`` より少ないと、キーとバリューのヘッドが少ない層
+    （grouped-query attention）になります。
+
     Parameters
     ----------
     in_proj_weight : numpy.ndarray
-        形 ``(3 * embed_dim, embed_dim)``。上から順に W_Q、W_K、W_V の転置です。
+        形 ``(embed_dim + 2 * kv_dim, embed_dim)``。上から順に W_Q、W_K、W_V の転置です。
+        kv_dimは、ふつうはembed_dimと同じで、head_dimの倍数です。
     in_proj_bias : numpy.ndarray
-        形 ``(3 * embed_dim,)``。
+        形 ``(embed_dim + 2 * kv_dim,)``。
     out_proj_weight : numpy.ndarray
         形 ``(embed_dim, embed_dim)``。W_O の転置です。
     out_proj_bias : numpy.ndarray
         形 ``(embed_dim,)``。
     num_heads : int
-        ヘッドの数。embed_dimを割り切る正の整数です。
+        クエリのヘッドの数。embed_dimを割り切る正の整数です。
 
     Raises
     ------
@@ -114,16 +41,16 @@ class MultiHeadAttention:
     References
     ----------
     Vaswani et al. (2017), "Attention Is All You Need", 3.2.2節。
+    Ainslie et al. (2023), "GQA"（ヘッドの共有）。
 
     Examples
     --------
     >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> layer = MultiHeadAttention(rng.normal(size=(24, 8)), np.zeros(24), rng.normal(size=(8, 8)), np.zeros(8), num_heads=2)
-    >>> x = rng.normal(size=(3, 5, 8))
-    >>> output, weights = layer(x, return_weights=True)
+    >>> W = np.random.default_rng(0).normal(size=(32, 8))
+    >>> layer = MultiHeadAttention(W[:24], np.zeros(24), W[24:], np.zeros(8), num_heads=2)
+    >>> output, weights = layer(W[:5], return_weights=True)
     >>> output.shape, weights.shape
-    ((3, 5, 8), (3, 2, 5, 5))
+    ((5, 8), (2, 5, 5))
     """
 
     in_proj_weight: np.ndarray
@@ -136,15 +63,24 @@ class MultiHeadAttention:
         for name in ("in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias"):
             object.__setattr__(self, name, as_floating(name, getattr(self, name)))
         embed_dim = self.embed_dim
+        stacked = self.in_proj_weight.shape  # (rows of W_Q, W_K and W_V, E)
+        rows = stacked[0] if stacked[1:] == (embed_dim,) else 3 * embed_dim
         for name, shape in (
-            ("in_proj_weight", (3 * embed_dim, embed_dim)),
-            ("in_proj_bias", (3 * embed_dim,)),
             ("out_proj_weight", (embed_dim, embed_dim)),
             ("out_proj_bias", (embed_dim,)),
+            ("in_proj_weight", (rows, embed_dim)),
+            ("in_proj_bias", (rows,)),
         ):
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} の形は {shape} にしてください: {getattr(self, name).shape} が来ました。")
-        _check_heads(embed_dim, self.num_heads)
+        check_heads(embed_dim, self.num_heads)
+        head_dim = embed_dim // self.num_heads
+        num_kv_heads, rest = divmod(rows - embed_dim, 2 * head_dim)
+        if rest or num_kv_heads < 1 or self.num_heads % num_kv_heads:
+            raise ValueError(
+                f"in_proj_weight の行は embed_dim + 2 * num_kv_heads * head_dim にしてください: {rows} 行が来ました。"
+                f"embed_dim={embed_dim}、head_dim={head_dim} で、num_kv_heads は num_heads={self.num_heads} の約数です。"
+            )
 
     @property
     def embed_dim(self):
@@ -165,35 +101,51 @@ class MultiHeadAttention:
         Returns
         -------
         MultiHeadAttention
-            同じ重みを持つ、NumPyの層。
+            同じ重みを持つ、NumPyの層。``bias=False`` の層なら、バイアスは0になります。
 
         Raises
         ------
         ValueError
-            必要な重みが足りないとき、形が合わないとき。
+            必要な重みが足りないとき、写せない重みがあるとき、形が合わないとき。
 
         Examples
         --------
         >>> import numpy as np
-        >>> weights = {
-        ...     "in_proj_weight": np.zeros((24, 8)),
-        ...     "in_proj_bias": np.zeros(24),
-        ...     "out_proj.weight": np.zeros((8, 8)),
-        ...     "out_proj.bias": np.zeros(8),
-        ... }
+        >>> weights = {"in_proj_weight": np.zeros((24, 8)), "out_proj.weight": np.zeros((8, 8))}
         >>> MultiHeadAttention.from_torch(weights, num_heads=2).embed_dim
         8
         """
-        names = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
-        missing = [name for name in names if name not in state_dict]
-        if missing:
+        required, optional = {"in_proj_weight", "out_proj.weight"}, {"in_proj_bias", "out_proj.bias"}
+        names = set(state_dict)
+        if not required <= names <= required | optional:
             raise ValueError(
-                f"state_dict に {'、'.join(missing)} がありません: {'、'.join(state_dict) or '空'} が来ました。"
-                "kdimとvdimを指定せず、bias=True で作った nn.MultiheadAttention の state_dict() を渡してください。"
+                f"state_dict には {'、'.join(sorted(required))} と、あれば {'、'.join(sorted(optional))} だけを"
+                f"入れてください: {'、'.join(sorted(names)) or '空'} が来ました。"
+                "kdim、vdim、add_bias_kv を指定せずに作った層の state_dict() を渡します。"
             )
-        return cls(*(np.asarray(state_dict[name]).copy() for name in names), num_heads)
+        weights = {name: np.asarray(state_dict[name]).copy() for name in names}
+        in_proj, out_proj = weights["in_proj_weight"], weights["out_proj.weight"]
+        return cls(
+            in_proj,
+            weights.get("in_proj_bias", np.zeros(len(in_proj), in_proj.dtype)),
+            out_proj,
+            weights.get("out_proj.bias", np.zeros(len(out_proj), out_proj.dtype)),
+            num_heads,
+        )
 
-    def __call__(self, query, key=None, value=None, *, mask=None, is_causal=False, return_weights=False):
+    def __call__(
+        self,
+        query,
+        key=None,
+        value=None,
+        *,
+        mask=None,
+        is_causal=False,
+        offset=None,
+        window=None,
+        cache=None,
+        return_weights=False,
+    ):
         """クエリがキーを見て、バリューを混ぜた結果を返します。
 
         Parameters
@@ -209,6 +161,10 @@ class MultiHeadAttention:
             ``torch.nn.MultiheadAttention`` とは、Trueの意味が逆です。
         is_causal : bool, default False
             Trueなら未来のキーを隠します。
+        offset, window : int, optional
+            :func:`causal_mask` と同じです。`cache` があれば、offsetは省けます。
+        cache : KVCache, optional
+            射影したキーとバリューをここに足し、これまでの全部を見ます（1トークンずつの生成）。
         return_weights : bool, default False
             Trueなら、ヘッドごとの重みも返します（平均はしません）。
 
@@ -227,32 +183,37 @@ class MultiHeadAttention:
         """
         key = query if key is None else key
         value = key if value is None else value
-        projected = []
-        for name, x, weight, bias in zip(
-            ("query", "key", "value"),
-            (query, key, value),
-            np.split(self.in_proj_weight, 3),
-            np.split(self.in_proj_bias, 3),
-            strict=True,
-        ):
-            x = as_floating(name, x)
-            if x.ndim < 2 or x.shape[-1] != self.embed_dim:
-                raise ValueError(
-                    f"{name} の形は (..., 長さ, embed_dim={self.embed_dim}) にしてください: {x.shape} が来ました。"
-                )
-            projected.append(split_heads(x @ weight.T + bias, self.num_heads))  # (..., H, L or S, D)
-        attended, weights = scaled_dot_product_attention(
-            *projected, mask=mask, is_causal=is_causal, return_weights=True
-        )
+        query, key, value = self._project(query, key, value)  # (..., H, L or S, D)
+        if cache is not None:
+            key, value = cache.append(key, value)
+            if is_causal and offset is None:
+                offset = len(cache) - query.shape[-2]
+        options = {"mask": mask, "is_causal": is_causal, "offset": offset, "window": window}
+        weights = None
+        if return_weights:
+            attended, weights = scaled_dot_product_attention(query, key, value, **options, return_weights=True)
+        else:
+            attended = blockwise_attention(query, key, value, **options)
         output = merge_heads(attended) @ self.out_proj_weight.T + self.out_proj_bias  # (..., L, E)
         return (output, weights) if return_weights else output
 
-
-def _check_heads(embed_dim, num_heads):
-    if isinstance(num_heads, bool) or not isinstance(num_heads, (int, np.integer)) or num_heads < 1:
-        raise ValueError(f"num_heads は1以上の整数にしてください: {num_heads!r}。")
-    if embed_dim == 0 or embed_dim % num_heads:
-        raise ValueError(
-            f"embed_dim={embed_dim} は num_heads={num_heads} で割り切れません。"
-            "embed_dim を num_heads の倍数にしてください。"
-        )
+    def _project(self, query, key, value):
+        embed_dim = self.embed_dim
+        kv_dim = (len(self.in_proj_bias) - embed_dim) // 2
+        num_kv_heads = kv_dim * self.num_heads // embed_dim
+        ends = [embed_dim, embed_dim + kv_dim]
+        for (name, x), weight, bias, num_heads in zip(
+            {"query": query, "key": key, "value": value}.items(),
+            np.split(self.in_proj_weight, ends),
+            np.split(self.in_proj_bias, ends),
+            (self.num_heads, num_kv_heads, num_kv_heads),
+            strict=True,
+        ):
+            x = as_floating(name, x)
+            if x.ndim < 2 or x.shape[-1] != embed_dim:
+                raise ValueError(
+                    f"{name} の形は (..., 長さ, embed_dim={embed_dim}) にしてください: {x.shape} が来ました。"
+                )
+            dtype, work = working_dtype(x, weight)
+            x = x.astype(work, copy=False) @ weight.T + bias  # (..., L or S, rows of the weight)
+            yield split_heads(x.astype(dtype, copy=False), num_heads)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book._inputs import as_floating, working_dtype
+from attention_book._inputs import as_axis, as_floating, quiet, working_dtype
 
 
 def softmax(x, axis=-1):
@@ -44,18 +44,93 @@ def softmax(x, axis=-1):
     array([0., 0.])
     """
     x = as_floating("x", x)
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(
-            f"axis={axis} は形 {x.shape} の配列にありません。{-x.ndim} から {x.ndim - 1} の間で指定してください。"
-        )
+    axis = as_axis(axis, x)
     dtype, work = working_dtype(x)
-    return _softmax(x.astype(work), axis).astype(dtype)
-
-
-def _softmax(x, axis):
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
-    top = np.where(top == -np.inf, 0, top)  # a row of -inf: exp(-inf) is 0
-    with np.errstate(invalid="ignore"):  # inf - inf is NaN, and the NaN is the message
-        e = np.exp(x - top)
+    with quiet():
+        e = exponentials(x.astype(work), axis)
     total = e.sum(axis=axis, keepdims=True)
-    return e / np.where(total == 0, 1, total)
+    return (e / np.where(total == 0, 1, total)).astype(dtype)
+
+
+def exponentials(scores, axis=-1):
+    """Overwrite scores by exp(scores - maximum): never above 1, and all 0 where every score is -inf."""
+    top = np.max(scores, axis=axis, keepdims=True, initial=-np.inf)
+    scores -= np.where(top == -np.inf, 0, top)  # a row of -inf: exp(-inf) is 0
+    return np.exp(scores, out=scores)
+
+
+def softmax_jacobian(weights):
+    """スコアを少し動かしたときの、重みの動き（ヤコビ行列）を返します。
+
+    ``jacobian[..., i, j]`` は、スコア ``j`` を動かしたときの、重み ``i`` の動きの割合です。
+
+    Parameters
+    ----------
+    weights : array_like
+        :func:`softmax` の結果。形 ``(..., S)``。
+
+    Returns
+    -------
+    numpy.ndarray
+        形 ``(..., S, S)``。``diag(w) - w w^T`` です。
+
+    Raises
+    ------
+    TypeError
+        `weights` が実数の配列でないとき。
+    ValueError
+        `weights` が0次元のとき。
+
+    References
+    ----------
+    Bridle (1990), "Probabilistic Interpretation of Feedforward Classification Network Outputs".
+
+    Examples
+    --------
+    >>> softmax_jacobian([0.5, 0.5])
+    array([[ 0.25, -0.25],
+           [-0.25,  0.25]])
+    """
+    w = as_floating("weights", weights)
+    as_axis(-1, w)
+    return w[..., :, None] * (np.eye(w.shape[-1], dtype=w.dtype) - w[..., None, :])
+
+
+def entropy(weights):
+    """重みの散らばり（エントロピー、単位はnat）を返します。
+
+    1つのキーに集まれば0、S個に等しく散らばれば ``log(S)`` です。
+
+    Parameters
+    ----------
+    weights : array_like
+        最後の軸の合計が1の重み。形 ``(..., S)``。
+
+    Returns
+    -------
+    numpy.ndarray
+        形 ``(...)``。
+
+    Raises
+    ------
+    TypeError
+        `weights` が実数の配列でないとき。
+    ValueError
+        `weights` が0次元のとき、負の値があるとき。
+
+    References
+    ----------
+    Shannon (1948), "A Mathematical Theory of Communication".
+
+    Examples
+    --------
+    >>> entropy([[1.0, 0.0], [0.5, 0.5]]).round(3)
+    array([0.   , 0.693])
+    """
+    w = as_floating("weights", weights)
+    as_axis(-1, w)
+    if (w < 0).any():
+        raise ValueError(
+            f"weights は0以上にしてください: 最小は {w.min()} です。softmaxの前のスコアを渡していませんか。"
+        )
+    return 0.0 - (w * np.log(np.where(w == 0, 1, w))).sum(axis=-1)  # 0 log 0 is 0
