@@ -1,0 +1,247 @@
+"""scaled_dot_product_attention against torch, the invariants of attention, and its errors."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_book import causal_mask, padding_mask
+from attention_book import scaled_dot_product_attention as attention
+
+close = partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-11)
+same = np.testing.assert_array_equal
+with_weights = partial(attention, return_weights=True)
+
+
+def arrays(L=5, S=7, dtype=float):
+    rng = np.random.default_rng(0)
+    return [rng.normal(size=(2, 3, *n)).astype(dtype) for n in ((L, 4), (S, 4), (S, 6))]
+
+
+@st.composite
+def problems(draw, square=False):
+    """(query, key, value, mask, rng): small arrays, and a random mask for who wants it."""
+    batch = draw(st.sampled_from([(), (2,), (2, 3)]))
+    L, S, head_dim, value_dim = draw(st.tuples(*[st.integers(1, 7)] * 4))
+    S = L if square else S
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    query = rng.normal(size=(*batch, L, head_dim)) * draw(st.sampled_from([0.01, 1, 30]))
+    key, value = (rng.normal(size=(*batch, S, n)) for n in (head_dim, value_dim))
+    return query, key, value, rng.random((L, S)) < 0.6, rng
+
+
+MASK = np.random.default_rng(7).random((5, 7)) < 0.6
+MASK[1] = False  # a query that may see nothing
+BIAS = np.random.default_rng(8).normal(size=(3, 5, 7)).astype(np.float16)  # exact in every dtype
+ORACLE = {
+    "plain": {},
+    "scale": {"scale": 0.3},
+    "scale 0": {"scale": 0},
+    "negative scale": {"scale": -2.0},
+    "mask": {"mask": MASK},
+    "one mask for all queries": {"mask": MASK[0]},
+    "padding": {"mask": padding_mask([7, 2], 7)},
+    "bias": {"bias": BIAS},
+    "causal from the start": {"is_causal": True, "offset": 0},
+    "causal to the end": {"is_causal": True, "offset": 2},
+    "causal with empty rows": {"is_causal": True, "offset": -2},
+    "causal and mask": {"is_causal": True, "offset": 2, "mask": MASK},
+    "everything": {"is_causal": True, "offset": 1, "mask": MASK, "bias": BIAS, "scale": 1.5},
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("case", ORACLE)
+def test_equals_torch(agrees, dtype, case):
+    options, inputs = ORACLE[case], arrays(dtype=dtype)
+    query, key, value = map(torch.from_numpy, inputs)
+    allowed = torch.ones(5, 7, dtype=torch.bool).tril(options.get("offset", 7))
+    allowed = allowed & torch.from_numpy(options.get("mask", MASK[:1] | True))
+    bias = torch.from_numpy(options.get("bias", np.zeros(1))).to(query.dtype)
+    sdpa = partial(
+        torch.nn.functional.scaled_dot_product_attention,
+        attn_mask=bias.masked_fill(~allowed, -torch.inf),
+        scale=options.get("scale"),
+    )
+    output, weights = with_weights(*inputs, **options)
+    agrees(output, sdpa(query, key, value))
+    agrees(weights, sdpa(query, key, torch.eye(7, dtype=query.dtype).expand(2, 3, 7, 7)))
+    agrees(attention(*inputs, **options), output)  # without return_weights: the output alone
+
+
+@given(problems())
+def test_rows_sum_to_one_or_are_exactly_zero(problem):
+    *inputs, mask, _ = problem
+    output, weights = with_weights(*inputs, mask=mask)
+    assert (weights >= 0).all()
+    assert (weights[..., ~mask] == 0).all()
+    close(weights.sum(axis=-1), np.broadcast_to(mask.any(axis=-1), output.shape[:-1]))
+    assert (output[..., ~mask.any(axis=-1), :] == 0).all()
+
+
+@given(problems(square=True), st.sampled_from([np.nan, 1e300]))
+def test_the_future_never_leaks(problem, junk):
+    query, key, value, _, rng = problem
+    now = rng.integers(1, key.shape[-2] + 1)
+    later_key, later_value = key.copy(), value.copy()
+    later_key[..., now:, :], later_value[..., now:, :] = junk, 1e3
+    before = attention(query, key, value, is_causal=True)
+    after = attention(query, later_key, later_value, is_causal=True)
+    same(before[..., :now, :], after[..., :now, :])
+    close(before[..., 0, :], value[..., 0, :])
+
+
+@given(problems(), st.sampled_from([0.0, np.nan, 1e300]))
+def test_a_mask_is_the_same_as_deleting_the_keys(problem, junk):
+    query, key, value, mask, _ = problem
+    keep = mask[0]
+    expected = attention(query, key[..., keep, :], value[..., keep, :])
+    close(attention(query, np.where(keep[:, None], key, junk), value, mask=keep), expected)
+
+
+@given(problems())
+def test_a_batch_is_the_same_as_a_loop(problem):
+    *inputs, mask, _ = problem
+    output = attention(*inputs, mask=mask)
+    for i in np.ndindex(*inputs[0].shape[:-2]):
+        close(output[i], attention(*(a[i] for a in inputs), mask=mask))
+
+
+@given(problems(), st.integers(-8, 8))
+def test_mask_and_causal_are_both_kept(problem, offset):
+    *inputs, mask, _ = problem
+    causal = {"is_causal": True, "offset": offset}
+    triangle = causal_mask(*mask.shape, offset=offset)
+    same(attention(*inputs, mask=mask, **causal), attention(*inputs, mask=mask & triangle))
+    same(attention(*inputs, **causal), attention(*inputs, mask=triangle))
+
+
+@given(problems())
+def test_bias_of_minus_infinity_is_a_mask_and_a_shift_is_nothing(problem):
+    *inputs, mask, rng = problem
+    shift = rng.normal(size=(len(mask), 1)) * 50
+    expected = attention(*inputs, mask=mask)
+    same(attention(*inputs, bias=np.where(mask, 0, -np.inf)), expected)
+    close(attention(*inputs, bias=shift, mask=mask), expected)
+
+
+def test_batches_broadcast():
+    query, key, value = arrays()
+    expected = attention(query, np.broadcast_to(key[0, 0], key.shape), value)
+    close(attention(query, key[0, 0], value), expected)
+
+
+def test_nan_and_infinity():
+    query, key, value = arrays()
+    hide = {"mask": np.arange(7) != 3}
+    expected = attention(query, key, value, **hide)
+    key[..., 3, :] = np.inf
+    with np.errstate(invalid="ignore"):  # inf - inf inside the dot product
+        close(attention(query, key, value, **hide), expected)
+    query[0, 0, 1] = value[1, 1, 3] = np.nan
+    nan = np.isnan(attention(query, arrays()[1], value, **hide))
+    assert nan[0, 0, 1].all()  # the row of that query only
+    assert nan[1, 1].all()  # a hidden value is multiplied by 0, and 0 * NaN is NaN
+    assert nan.sum() == 6 + 5 * 6
+
+
+HIDE = [{"mask": MASK & False}, {"bias": np.full(7, -np.inf)}, {"is_causal": True, "offset": -9}]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("hide", HIDE, ids=["mask", "bias", "causal"])
+def test_rows_that_see_nothing_are_plain_zeros(dtype, hide):
+    for answer in with_weights(*(-abs(a) for a in arrays(dtype=dtype)), **hide):
+        assert answer.dtype == dtype
+        assert (answer == 0).all()
+        assert not np.signbit(answer).any()  # 0., not -0.
+
+
+@pytest.mark.parametrize("batch", [(), (0,), (2, 0)])
+@pytest.mark.parametrize(("L", "S"), [(2, 0), (0, 2), (0, 0), (2, 3)])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True, "offset": 0, "mask": [[True]]}])
+def test_empty_inputs(batch, L, S, options):
+    query, key, value = (np.ones((*batch, n, 4), np.float32) for n in (L, S, S))
+    output, weights = with_weights(query, key, value, **options)
+    assert (output.shape, weights.shape) == (query.shape, (*batch, L, S))
+    assert output.dtype == weights.dtype == np.float32
+    assert (output == min(S, 1)).all()
+
+
+@pytest.mark.parametrize("types", ["eee", "fff", "ddd", "eef", "fdf", "bbb", "iii", "fif"])
+def test_dtype_is_the_common_one_and_integers_become_float64(types):
+    inputs = [(10 * a).astype(t) for a, t in zip(arrays(), types, strict=True)]
+    output, weights = with_weights(*inputs, bias=np.ones(7), mask=MASK)
+    expected = max(types.replace("i", "d").replace("b", "d"), key="efd".index)
+    assert output.dtype == weights.dtype == np.dtype(expected)
+    exact = attention(*(a.astype(float).tolist() for a in inputs), mask=MASK.tolist())
+    np.testing.assert_allclose(output, exact, rtol=4e-3, atol=0.02)
+
+
+def test_float16_is_computed_in_float32_and_rounded_once():
+    inputs = [3 * a for a in arrays(dtype=np.float16)]
+    output, exact = attention(*inputs), attention(*(a.astype(float) for a in inputs))
+    assert (abs(output - exact) <= 0.51 * np.spacing(abs(output)) + 1e-5).all()
+    large = np.full((2, 64), 40, np.float16)  # the dot product is 102400: float16 ends at 65504
+    assert (attention(large, large, np.eye(2, dtype=np.float16)) == 0.5).all()
+
+
+@pytest.mark.parametrize("writeable", [True, False])
+def test_inputs_are_not_changed_and_may_be_read_only_and_strided(writeable):
+    query, key, value = arrays()
+    given = [
+        query[..., ::-1, ::2],
+        key[..., ::2],
+        value[..., ::-1],
+        MASK.copy(),
+        BIAS.astype(float),
+    ]
+    before = [a.copy() for a in given]
+    for a in given:
+        a.flags.writeable = writeable
+    answers = [attention(*a[:3], mask=a[3], bias=a[4]) for a in (given, before)]
+    close(*answers)
+    for a, b in zip(given, before, strict=True):
+        same(a, b)
+
+
+Q, K, V = np.zeros((5, 4)), np.zeros((7, 4)), np.zeros((7, 6))
+RAGGED = [[1.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("error", "fragments", "inputs", "options"),
+    [
+        (ValueError, "query|(4,)|query[None]", (Q[0], K, V), {}),
+        (ValueError, "value|()", (Q, K, 3.0), {}),
+        (ValueError, "query (5, 3)|key (7, 4)|head_dim", (Q[:, :3], K, V), {}),
+        (ValueError, "head_dim|(5, 0)", (Q[:, :0], K[:, :0], V), {}),
+        (ValueError, "key (7, 4)|value (6, 6)", (Q, K, V[:6]), {}),
+        (ValueError, "(2, 5, 4)|(3, 7, 4)|(7, 6)", (np.stack([Q] * 2), np.stack([K] * 3), V), {}),
+        (ValueError, "value|同じ長さ", (Q, K, RAGGED), {}),
+        (TypeError, "key|dtype=<U", (Q, K.astype(str), V), {}),
+        (TypeError, "value|complex128", (Q, K, V + 1j), {}),
+        (TypeError, "mask|float64|astype(bool)|bias=", (Q, K, V), {"mask": np.ones((5, 7))}),
+        (TypeError, "mask|int64", (Q, K, V), {"mask": np.ones((5, 7), int)}),
+        (ValueError, "mask|(2, 7)|(5, 7)|padding_mask()", (Q, K, V), {"mask": MASK[:2]}),
+        (ValueError, "mask|(1, 5, 7)|(5, 7)", (Q, K, V), {"mask": MASK[None]}),  # would enlarge
+        (ValueError, "mask|(5, 7)|(1, 7)", (Q[:1], K, V), {"mask": MASK}),  # would enlarge
+        (ValueError, "bias|(7, 5)|(5, 7)", (Q, K, V), {"bias": BIAS[0].T}),
+        (ValueError, "bias|(3, 5, 7)|(5, 7)", (Q, K, V), {"bias": BIAS}),  # would enlarge
+        (TypeError, "bias|bool", (Q, K, V), {"bias": MASK}),
+        (ValueError, "5|7|offset=0|offset=2", (Q, K, V), {"is_causal": True}),
+        (TypeError, "offset|0.5", (Q, K, V), {"is_causal": True, "offset": 0.5}),
+        (ValueError, "scale|nan", (Q, K, V), {"scale": np.nan}),
+        (ValueError, "scale|inf", (Q, K, V), {"scale": np.inf}),
+        (ValueError, "mask", (Q, K, V), {"mask": RAGGED}),
+        (TypeError, "scale|0.5", (Q, K, V), {"scale": "0.5"}),
+        (TypeError, "scale|1j", (Q, K, V), {"scale": 1j}),
+        (TypeError, "scale", (Q, K, V), {"scale": np.ones(4)}),
+    ],
+)
+def test_refuses(refuses, error, fragments, inputs, options):
+    refuses(error, fragments, lambda: attention(*inputs, **options))
