@@ -5,8 +5,8 @@ MASK = {"masks", "multi-head"}
 
 
 def test_changed_computation(real_book):
-    real_book.edit("attention_book/attention.py", "scale = query.shape[-1] ** -0.5", "scale = query.shape[-1] ** -0.6")
-    real_book.edit("attention_book/masks.py", "k=int(offset)", "k=int(offset) + 1")
+    real_book.edit("attention_book/_inputs.py", "query.shape[-1] ** -0.5 if", "query.shape[-1] ** -0.6 if")
+    real_book.edit("attention_book/masks.py", "k=offset, ", "k=offset + 1, ")
     run = real_book.build("-E", "-a", "-W", "-j", "2")
     named = {page for page, line, said in run.warnings if line and said.rstrip().endswith("[gate]")}
     assert run.code != 0
