@@ -27,6 +27,7 @@ extensions = [
     "gate",
     "theme",
     "japanese",
+    "kernels",
     "maths",
 ]
 exclude_patterns = ["_*"]  # counted from docs/

@@ -44,15 +44,13 @@ def faults(tree, cells):
     """Yield (line, message) for what may never be published, whatever was accepted."""
     for n, (cell, got) in enumerate(cells, 1):
         text = "\n".join(value for output in got for value in output.values())
-        failed = any("traceback" in output for output in got)
-        raises = "raises-exception" in cell["cell_metadata"].get("tags", [])
-        if cell.get("exec_count") is None or (failed and not raises):
+        if not finished(cell, got):
             yield cell.line, f"セル{n}は最後まで実行されていません。エラーを直してください。\n{text}"
-        elif raises and not failed:
-            yield (
-                cell.line,
-                f"セル{n}には raises-exception がありますが、例外が起きませんでした。タグを外してください。",
-            )
+            if failed(got):
+                break  # the cells after it did not run
+            continue
+        if raises(cell) and not failed(got):
+            yield cell.line, f"セル{n}は例外を起こしませんでした。タグの raises-exception を外してください。"
         if any("stderr" in output for output in got):
             yield cell.line, f"セル{n}が警告を出しました。出ないように書き直してください。\n{text}"
         for name, pattern in FORBIDDEN.items():
@@ -90,6 +88,8 @@ def drifts(cells, want, how):
     elif len(want) != len(cells):
         yield None, f"コードセルの数が {len(want)} から {len(cells)} に変わりました。\n{how}"
     for n, ((cell, got), expected) in enumerate(zip(cells, want or (), strict=False), 1):
+        if not finished(cell, got):
+            break
         if not same(expected, got, tolerance_of(cell)):
             a, b = to_yaml(expected).splitlines(), to_yaml(got).splitlines()
             diff = "\n".join(difflib.unified_diff(a, b, "期待", "今回", lineterm="", n=2))
@@ -132,7 +132,7 @@ def check(app, env):
         elif cells and (new := accepted(cells, want)) != want:
             write(path, new)
             log.info("受け入れました: %s。git diff で確かめてからコミットしてください。", path.relative_to(app.confdir))
-        for line, message in found:
+        for line, message in dict.fromkeys(found):  # the same number twice in a line is one message
             report(doc, line, message)
     for path in sorted(orphans if not only else ()):
         if mode == "accept":
@@ -159,6 +159,18 @@ def prose(tree):
 
 def line_of(node):
     return next((n.line for n in (node, *ancestors(node)) if n.line), None)
+
+
+def failed(got):
+    return any("traceback" in output for output in got)
+
+
+def raises(cell):
+    return "raises-exception" in cell["cell_metadata"].get("tags", [])
+
+
+def finished(cell, got):
+    return cell.get("exec_count") is not None and (raises(cell) or not failed(got))
 
 
 def tolerance_of(cell):

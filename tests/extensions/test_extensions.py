@@ -1,8 +1,10 @@
 """The small Sphinx extensions, one by one; the built site is tested in tests/site."""
 
 import logging
+import socket
 
 import japanese
+import kernels
 import maths
 import pytest
 import theme
@@ -72,3 +74,20 @@ def test_theme_strings_are_replaced_or_the_build_stops():
     assert "Toggle" not in changed
     with pytest.raises(ExtensionError, match="page: furoの出力に"):
         theme.in_japanese(page.replace("Toggle site", "Open site"), "page")
+
+
+def test_ports_stay_out_of_the_range_that_others_are_given(monkeypatch):
+    ports = iter([1, 1, 2, 3])
+    monkeypatch.setattr(kernels.secrets, "randbelow", lambda count: next(ports))
+    monkeypatch.setattr(kernels, "is_free", lambda ip, port: port != kernels.FIRST + 2)
+    cache = kernels.LocalPortCache()
+    found = [kernels.find_available_port(cache, "127.0.0.1") for _ in range(2)]
+
+    assert found == [kernels.FIRST + 1, kernels.FIRST + 3]
+    assert 1024 < kernels.FIRST < kernels.FIRST + kernels.COUNT < 32_768
+
+
+def test_a_port_in_use_is_not_free():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        assert not kernels.is_free("127.0.0.1", taken.getsockname()[1])

@@ -119,7 +119,6 @@ DRIFTS = {
     "glued object": ("numbers", {"md": swap("Q.size, d", "7, d")}, None, OUTPUT),
     "outside the tolerance": ("numbers", {"md": swap("0.305", "0.316")}, "測定", OUTPUT),
     "exception": ("numbers", {"md": swap("Q @ Q.T", "Q @ Q")}, "print(scaled", "実行されていません(.*\n)+ValueError"),
-    "after it": ("numbers", {"md": swap("Q @ Q.T", "Q @ Q")}, "個数", "セル2は最後まで実行されていません"),
     "another exception": ("errors", {"md": swap("(2, 3)", "(3, 2)")}, "raise Val", OUTPUT),
     "exception that is gone": ("errors", {"md": swap("raise ValueError", "ValueError")}, "ValueError", OUTPUT),
     "time-out": (
