@@ -46,7 +46,9 @@ def lint(session):
 @shared
 def tests(session):
     """パッケージ、検査、できたサイト（ブラウザー）を試験します。"""
-    python(session, "-m", "pytest", "tests", "--ignore", "tests/pages", *session.posargs)
+    covered = ("--cov=attention_book", "--cov-branch", "--cov-fail-under=100", "--cov-report=term-missing:skip-covered")
+    python(session, "-m", "pytest", "-q", "tests/package", *covered)
+    python(session, "-m", "pytest", "tests/extensions", "tests/gate", "tests/site", *session.posargs)
 
 
 @shared
@@ -72,6 +74,18 @@ def docs(session):
         *session.posargs,
         BOOK_MODE="check",
     )
+
+
+@shared(default=False)
+def mutants(session):
+    """パッケージをわざと1か所ずつ壊し、どれも試験が見つけることを確かめます（10分ほど）。"""
+    python(session, "tests/mutants/run.py", *session.posargs)
+
+
+@shared(default=False)
+def bench(session):
+    """PyTorchと速さを比べ、比の表を出します（`-- --quick` で短く）。"""
+    python(session, "benchmarks/bench.py", *session.posargs)
 
 
 @shared(default=False)

@@ -129,12 +129,13 @@ def quiet():
 class Checked(NamedTuple):
     """Arguments of an attention, checked, in the dtype to compute in, with one common batch shape."""
 
-    query: np.ndarray  # (..., L, head_dim), times scale
+    query: np.ndarray  # (..., L, head_dim)
     key: np.ndarray  # (..., S, head_dim)
     value: np.ndarray  # (..., S, value_dim)
     mask: np.ndarray | None  # (..., L, S) bool
     bias: np.ndarray | None  # (..., L, S)
     band: dict | None  # offset and window of causal_mask
+    scale: np.floating
     dtype: np.dtype  # of the answer
 
 
@@ -157,13 +158,14 @@ def checked(query, key, value, mask, bias, is_causal, offset, window, scale):
     scores = (*batch, query.shape[-2], key.shape[-2])
     if mask is not None:
         mask = fitting("mask", as_boolean("mask", mask), scores)
-    if bias is not None:
-        bias = fitting("bias", as_floating("bias", bias).astype(work, copy=False), scores)
+    with quiet():
+        scale = work.type(scale)
+        if bias is not None:
+            bias = fitting("bias", as_floating("bias", bias).astype(work, copy=False), scores)
     query, key, value = (
-        np.broadcast_to(a.astype(work, copy=False), (*batch, *a.shape[-2:]))
-        for a in (query * work.type(scale), key, value)
+        np.broadcast_to(a.astype(work, copy=False), (*batch, *a.shape[-2:])) for a in (query, key, value)
     )
-    return Checked(query, key, value, mask, bias, band, dtype)
+    return Checked(query, key, value, mask, bias, band, scale, dtype)
 
 
 def causal_band(query_len, key_len, is_causal, offset=None, window=None):
@@ -183,7 +185,12 @@ def causal_band(query_len, key_len, is_causal, offset=None, window=None):
             f"offset=0（先頭ぞろえ）か offset={key_len - query_len}（末尾ぞろえ、KVキャッシュ）を指定してください。"
         )
     offset = 0 if offset is None else as_integer("offset", offset)
-    return {"offset": min(max(offset, -query_len), key_len), "window": window}  # beyond, nothing changes
+    if window is not None and offset - window >= key_len:
+        offset = -query_len  # every key is too old
+    near = min(max(offset, -query_len), key_len)  # beyond, nothing changes
+    if window is not None:
+        window = min(window + near - offset, query_len + key_len + 1)
+    return {"offset": near, "window": window}
 
 
 def shared_heads(query, x):

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from attention_book._inputs import as_boolean, as_floating, as_sequence, broadcast_batch, fitting, same_length
+from attention_book._inputs import (
+    as_boolean,
+    as_floating,
+    as_sequence,
+    broadcast_batch,
+    fitting,
+    quiet,
+    same_length,
+    working_dtype,
+)
 from attention_book.softmax import softmax
 
 
@@ -68,14 +77,17 @@ def additive_attention(query, key, value, *, query_weight, key_weight, score_wei
     ):
         if weight.shape != shape:
             raise ValueError(f"{name} の形は {shape} にしてください: {weight.shape} が来ました。")
-    hidden_query = (query @ query_weight)[..., :, None, :]  # (..., L, 1, hidden)
-    hidden_key = (key @ key_weight)[..., None, :, :]  # (..., 1, S, hidden)
     same_length(key, value)
     batch = broadcast_batch(query=query, key=key, value=value)
-    scores = np.tanh(hidden_query + hidden_key) @ score_weight  # (..., L, S)
+    dtype, work = working_dtype(query, key, value, query_weight, key_weight, score_weight)
+    query, key, value = (a.astype(work, copy=False) for a in (query, key, value))
+    with quiet():
+        hidden_query = (query @ query_weight)[..., :, None, :]  # (..., L, 1, hidden)
+        hidden_key = (key @ key_weight)[..., None, :, :]  # (..., 1, S, hidden)
+        scores = np.tanh(hidden_query + hidden_key) @ score_weight.astype(work)  # (..., L, S)
     if mask is not None:
         mask = fitting("mask", as_boolean("mask", mask), (*batch, *scores.shape[-2:]))
         scores = np.where(mask, scores, -np.inf)
     weights = softmax(scores)  # (..., L, S)
     output = weights @ value  # (..., L, value_dim)
-    return (output, weights) if return_weights else output
+    return (output.astype(dtype), weights.astype(dtype)) if return_weights else output.astype(dtype)

@@ -24,7 +24,7 @@ def scaled_dot_product_attention(
 
     計算する式は ``softmax(query @ key.T * scale + bias) @ value`` です。
     マスクで隠した場所の重みはちょうど0で、見てよいキーが1つもない行は、重みも出力も0になります。
-    隠したキーのNaNや無限大は、結果に入りません。隠したバリューのNaNは、0を掛けてもNaNなので残ります。
+    `mask` とcausalで隠したキーのNaNや無限大は、結果に入りません。隠したバリューのNaNは、0を掛けてもNaNなので残ります。
     ドロップアウトはありません。重みの合計が1でなくなり、実行のたびに結果が変わるからです。
 
     Parameters
@@ -79,11 +79,11 @@ def scaled_dot_product_attention(
            [0.198, 0.401, 0.401],
            [0.248, 0.248, 0.503]])
     """
-    query, key, value, mask, bias, band, dtype = checked(
+    query, key, value, mask, bias, band, scale, dtype = checked(
         query, key, value, mask, bias, is_causal, offset, window, scale
     )
     with quiet():
-        scores = query @ key.swapaxes(-1, -2)  # (..., L, S)
+        scores = query * scale @ key.swapaxes(-1, -2)  # (..., L, S)
         if bias is not None:
             scores = scores + bias
         if band is not None:

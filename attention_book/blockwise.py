@@ -23,6 +23,8 @@ def blockwise_attention(
 
     1度に持つスコアは ``block_size * S`` 個です。
     causalとwindowでは、区切りの中のどのクエリにも見えないキーを、計算せずに飛ばします。
+    隠したバリューのNaNは、飛ばしたところでは出力に入りません。
+    混ぜてから割るので、dtypeの上限に近いバリューでは、無限大になることがあります。
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ def visible(x, rows):
 
 def block_scores(x, head, rows, keys):
     """Return the scores of some queries and keys of one head, -inf where hidden."""
-    scores = x.query[head][rows] @ x.key[head][keys].T  # (rows, keys)
+    scores = x.query[head][rows] * x.scale @ x.key[head][keys].T  # (rows, keys)
     if x.bias is not None:
         scores += x.bias[head][rows, keys]
     if x.band is not None:

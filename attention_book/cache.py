@@ -59,12 +59,18 @@ class KVCache:
 
         どの場合も、中身は変わりません。
         """
+        seen = self.extended(key, value)
+        self._length = seen[0].shape[-2]
+        return seen
+
+    def extended(self, key, value):
+        """足した後のキーとバリューを返します。まだ足しません。引数、戻り値、例外は :meth:`append` と同じです。"""
         new = [as_sequence("key", key), as_sequence("value", value)]
         if new[0].shape[:-1] != new[1].shape[:-1]:
             raise ValueError(
                 f"key と value は、最後の次元のほかは同じ形にしてください: key {new[0].shape}、value {new[1].shape}。"
             )
-        old = [self._key, self._value]
+        old = [self._key, self._value] if self._length else [None, None]
         for name, a, b in zip(("key", "value"), old, new, strict=True):
             if a is not None and (a.shape[:-2], a.shape[-1]) != (b.shape[:-2], b.shape[-1]):
                 raise ValueError(
@@ -79,13 +85,12 @@ class KVCache:
                 )
         end = self._length + new[0].shape[-2]
         self._key, self._value = (store(a, b, self._length, end) for a, b in zip(old, new, strict=True))
-        self._length = end
-        return self._seen(self._key), self._seen(self._value)
+        return read_only(self._key[..., :end, :]), read_only(self._value[..., :end, :])
 
-    def _seen(self, array):
-        view = array[..., : self._length, :]
-        view.flags.writeable = False
-        return view
+
+def read_only(view):
+    view.flags.writeable = False
+    return view
 
 
 def store(array, new, start, end):

@@ -1,6 +1,8 @@
 """カーネル回帰：Attentionより古い、もう1つの重み付き検索です。"""
 
-from attention_book._inputs import as_finite, as_sequence, broadcast_batch, same_length
+import numpy as np
+
+from attention_book._inputs import as_finite, as_sequence, broadcast_batch, quiet, same_length, working_dtype
 from attention_book.softmax import softmax
 
 
@@ -52,8 +54,11 @@ def kernel_regression(query, key, value, *, bandwidth, return_weights=False):
         raise ValueError(f"bandwidth は正の数にしてください: {bandwidth}。")
     same_length(key, value)
     broadcast_batch(query=query, key=key, value=value)
-    difference = (query[..., :, None, :] - key[..., None, :, :]) / bandwidth  # (..., L, S, dim)
-    scores = -0.5 * (difference**2).sum(axis=-1)  # (..., L, S)
-    weights = softmax(scores)  # (..., L, S)
-    output = weights @ value  # (..., L, value_dim)
-    return (output, weights) if return_weights else output
+    dtype, work = working_dtype(query, key, value)
+    with quiet():
+        difference = query[..., :, None, :].astype(work) - key[..., None, :, :]  # (..., L, S, dim)
+        distance = np.hypot.reduce(difference, axis=-1) / bandwidth  # (..., L, S)
+        nearest = distance.min(axis=-1, keepdims=True, initial=np.inf)
+        weights = softmax(-0.5 * (distance - nearest) * (distance + nearest))  # (..., L, S)
+        output = weights @ value  # (..., L, value_dim)
+    return (output.astype(dtype), weights.astype(dtype)) if return_weights else output.astype(dtype)

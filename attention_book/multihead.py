@@ -127,9 +127,9 @@ class MultiHeadAttention:
         in_proj, out_proj = weights["in_proj_weight"], weights["out_proj.weight"]
         return cls(
             in_proj,
-            weights.get("in_proj_bias", np.zeros(len(in_proj), in_proj.dtype)),
+            weights.get("in_proj_bias", np.zeros(in_proj.shape[:1], in_proj.dtype)),
             out_proj,
-            weights.get("out_proj.bias", np.zeros(len(out_proj), out_proj.dtype)),
+            weights.get("out_proj.bias", np.zeros(out_proj.shape[:1], out_proj.dtype)),
             num_heads,
         )
 
@@ -183,11 +183,11 @@ class MultiHeadAttention:
         """
         key = query if key is None else key
         value = key if value is None else value
-        query, key, value = self._project(query, key, value)  # (..., H, L or S, D)
+        query, key, value = new = tuple(self._project(query, key, value))  # (..., H, L or S, D)
         if cache is not None:
-            key, value = cache.append(key, value)
+            key, value = cache.extended(key, value)
             if is_causal and offset is None:
-                offset = len(cache) - query.shape[-2]
+                offset = len(cache)
         options = {"mask": mask, "is_causal": is_causal, "offset": offset, "window": window}
         weights = None
         if return_weights:
@@ -195,6 +195,8 @@ class MultiHeadAttention:
         else:
             attended = blockwise_attention(query, key, value, **options)
         output = merge_heads(attended) @ self.out_proj_weight.T + self.out_proj_bias  # (..., L, E)
+        if cache is not None:
+            cache.append(*new[1:])  # only now: a call that is refused leaves the cache as it was
         return (output, weights) if return_weights else output
 
     def _project(self, query, key, value):

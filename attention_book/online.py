@@ -49,6 +49,8 @@ def online_attention(
     """クエリもキーも区切って、:func:`scaled_dot_product_attention` と同じ答えを求めます。
 
     1度に持つスコアは ``block_size * key_block_size`` 個で、系列の長さによりません。
+    隠したバリューのNaNは、飛ばしたところでは出力に入りません。
+    混ぜてから割るので、dtypeの上限に近いバリューでは、無限大になることがあります。
 
     Parameters
     ----------

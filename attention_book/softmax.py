@@ -133,4 +133,6 @@ def entropy(weights):
         raise ValueError(
             f"weights は0以上にしてください: 最小は {w.min()} です。softmaxの前のスコアを渡していませんか。"
         )
-    return 0.0 - (w * np.log(np.where(w == 0, 1, w))).sum(axis=-1)  # 0 log 0 is 0
+    dtype, work = working_dtype(w)
+    w = w.astype(work, copy=False)
+    return (0.0 - (w * np.log(np.where(w == 0, 1, w))).sum(axis=-1)).astype(dtype)  # 0 log 0 is 0

@@ -1,10 +1,14 @@
-"""Shared by the tests of the package: one repeatable hypothesis profile, and two checks."""
+"""Shared by the tests of the package: a repeatable hypothesis profile, the kernels, an exact answer, two checks."""
 
 import re
+from functools import partial
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from attention_book import blockwise_attention, online_attention, scaled_dot_product_attention
 
 # derandomize: every run draws the same examples
 settings.register_profile(
@@ -15,6 +19,48 @@ settings.register_profile(
 settings.load_profile("package")
 
 TOLERANCE = {"float64": (1e-12, 1e-14), "float32": (1e-5, 1e-6), "float16": (4e-3, 4e-3)}
+
+KERNELS = {
+    "naive": scaled_dot_product_attention,
+    **{f"blocks of {n}": partial(blockwise_attention, block_size=n) for n in (1, 3, 128)},
+    **{
+        f"online {n}x{m}": partial(online_attention, block_size=n, key_block_size=m)
+        for n, m in ((1, 1), (3, 2), (128, 512))
+    },
+}
+
+
+@pytest.fixture(scope="session", params=KERNELS.values(), ids=KERNELS)
+def kernel(request):
+    """Every way to compute the same attention."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def exact():
+    """exact(query, key, value, **options): the definition in 60 digits; a hidden key never enters."""
+
+    def attention(query, key, value, *, mask=True, bias=0.0, is_causal=False, offset=0, window=None, scale=None):
+        number = np.vectorize(lambda x: mpmath.mpf(float(x)), otypes=[object])
+        query, key, value = (np.asarray(a) for a in (query, key, value))
+        batch = np.broadcast_shapes(*(a.shape[:-2] for a in (query, key, value)))
+        query, key, value = (np.broadcast_to(a, (*batch, *a.shape[-2:])) for a in (query, key, value))
+        shape = (*batch, query.shape[-2], key.shape[-2])
+        age = offset + np.arange(shape[-2])[:, None] - np.arange(shape[-1])  # 0: the query itself, 1: just before
+        seen = np.broadcast_to(mask, shape) & ((age >= 0) & (age < (window or np.inf)) | (not is_causal))
+        bias = np.broadcast_to(bias, shape)
+        output = np.zeros((*shape[:-1], value.shape[-1]))
+        with mpmath.workdps(60):
+            scale = 1 / mpmath.sqrt(query.shape[-1]) if scale is None else mpmath.mpf(scale)
+            for i in np.ndindex(shape[:-1]):
+                keys = np.flatnonzero(seen[i] & (bias[i] != -np.inf))
+                if keys.size:
+                    scores = (number(key[i[:-1]][keys]) * number(query[i])).sum(axis=-1) * scale + number(bias[i][keys])
+                    e = np.array([mpmath.exp(x) for x in scores - max(scores)])
+                    output[i] = (e[:, None] * number(value[i[:-1]][keys])).sum(axis=0) / e.sum()
+        return output
+
+    return attention
 
 
 @pytest.fixture(scope="session")

@@ -134,6 +134,8 @@ def test_plot_gives_a_png_and_its_summary_and_has_every_glyph(plot):
         (ValueError, "weights|0から1", lambda: heatmap([[np.nan, 0.0]])),
         (ValueError, "queries|2 個|1 個", lambda: heatmap(WEIGHTS, queries=["a"])),
         (ValueError, "keys|3 個|4 個", lambda: heatmap(WEIGHTS, keys="abcd")),
+        (ValueError, "series|[]", lambda: lines(series={})),
+        (ValueError, "series|_隠れる", lambda: lines(series={"_隠れる": [1.0, 2.0, 3.0]})),
         (ValueError, "短い|(2,)|(3,)", lambda: lines(series={"短い": [1.0, 2.0]})),
         (ValueError, "縦|(3, 1)|(3,)", lambda: lines(series={"縦": [[1.0], [2.0], [3.0]]})),
         (ValueError, "weights", lambda: heatmap([[1.0], [0.5, 0.5]])),

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_book import causal_mask, padding_mask
+from attention_book import blockwise_attention, causal_mask, padding_mask
 
 same = np.testing.assert_array_equal
 
@@ -20,6 +20,23 @@ def test_causal_equals_torch_and_its_definition(L, S, offset):
     assert mask.dtype == bool
     same(mask, torch.ones(L, S, dtype=torch.bool).tril(offset))
     same(mask, np.arange(S) <= np.arange(L)[:, None] + offset)
+
+
+@given(lengths, lengths, st.integers(-400, 300), st.integers(1, 400))
+def test_window_keeps_the_newest_keys(L, S, offset, window):
+    age = offset + np.arange(L)[:, None] - np.arange(S)
+    same(causal_mask(L, S, offset=offset, window=window), (age >= 0) & (age < window))
+
+
+FAR = [(1, 4, 10, 2), (3, 4, 2**40, 7), (2, 2, 0, 2**70), (2, 2, 2**70, 2**70), (2, 5, 2**70, 2**70 - 3)]
+
+
+@pytest.mark.parametrize(("L", "S", "offset", "window"), FAR)
+def test_window_far_from_the_keys(L, S, offset, window):
+    seen = [[0 <= offset + i - j < window for j in range(S)] for i in range(L)]
+    same(causal_mask(L, S, offset=offset, window=window), seen)
+    output = blockwise_attention(np.eye(L, 1), np.eye(S, 1), np.eye(S), is_causal=True, offset=offset, window=window)
+    same(output > 0, seen)
 
 
 @given(st.integers(0, 20), st.integers(0, 20))
@@ -49,6 +66,8 @@ def test_padding_equals_torch(lengths, dtype):
         (TypeError, "query_len|3.0", lambda: causal_mask(3.0)),
         (TypeError, "key_len|[3]", lambda: causal_mask(3, [3])),
         (TypeError, "offset|True", lambda: causal_mask(3, offset=True)),
+        (ValueError, "window|0", lambda: causal_mask(3, window=0)),
+        (TypeError, "window|1.0", lambda: causal_mask(3, window=1.0)),
         (TypeError, "offset|'1'", lambda: causal_mask(3, offset="1")),
         (ValueError, "max_len=4|3 から 5", lambda: padding_mask([3, 5], 4)),
         (ValueError, "max_len=4|-1 から 2", lambda: padding_mask([-1, 2], 4)),

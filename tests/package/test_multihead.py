@@ -8,7 +8,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_book import MultiHeadAttention, causal_mask, merge_heads, padding_mask, split_heads
+from attention_book import (
+    MultiHeadAttention,
+    causal_mask,
+    merge_heads,
+    padding_mask,
+    scaled_dot_product_attention,
+    split_heads,
+)
 
 same = np.testing.assert_array_equal
 
@@ -80,6 +87,42 @@ def test_equals_torch_with_copied_weights(agrees, dtype, case):
     agrees(output, expected[0])
     agrees(weights, expected[1])
     agrees(ours(query, **options), output)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_from_torch_without_biases(agrees, dtype):
+    torch.manual_seed(1)
+    layer = torch.nn.MultiheadAttention(8, 4, bias=False, batch_first=True, dtype=dtype)
+    x = torch.randn(3, 5, 8, dtype=dtype)
+    with torch.no_grad():
+        expected, _ = layer(x, x, x)
+    ours = MultiHeadAttention.from_torch(layer.state_dict(), num_heads=4)
+    agrees(ours(x.numpy()), expected)
+    assert ours.in_proj_bias.dtype == ours.out_proj_bias.dtype == ours.in_proj_weight.dtype
+
+
+@pytest.mark.parametrize("num_kv_heads", [1, 2, 4])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"is_causal": True, "window": 2}], ids=str)
+def test_grouped_heads_equal_torch_and_a_layer_with_the_rows_repeated(agrees, num_kv_heads, options):
+    rows = np.arange(num_kv_heads * 2).reshape(num_kv_heads, 2)  # of W_K, for each of its heads
+    full = np.repeat(rows, 4 // num_kv_heads, axis=0).ravel()  # each serves neighbouring query heads
+    end = 8 + rows.size
+    every = np.concatenate([np.arange(8), 8 + full, end + full])
+    weight, bias, out, out_bias = (tokens(n, seed=n) for n in (end + rows.size, 1, 8, 1))
+    bias = np.resize(bias, len(weight))
+    grouped = MultiHeadAttention(weight, bias, out, out_bias[0], num_heads=4)
+    repeated = MultiHeadAttention(weight[every], bias[every], out, out_bias[0], num_heads=4)
+    x = tokens(3, 5, seed=9)
+    agrees(grouped(x, **options), repeated(x, **options))
+    agrees(grouped(x, **options, return_weights=True)[1], repeated(x, **options, return_weights=True)[1])
+
+    query, key, value = (split_heads(p, p.shape[-1] // 2) for p in np.split(x @ weight.T + bias, [8, end], axis=-1))
+    allowed = causal_mask(5, window=options.get("window")) if options else np.ones((5, 5), bool)
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        *map(torch.from_numpy, (query, key, value)), attn_mask=torch.from_numpy(allowed), enable_gqa=True
+    )
+    agrees(scaled_dot_product_attention(query, key, value, **options), expected)
+    agrees(grouped(x, **options), merge_heads(expected.numpy()) @ out.T + out_bias[0])
 
 
 def test_from_torch_copies_the_weights():
@@ -174,6 +217,11 @@ X, RAGGED = tokens(3, 5), [[1.0], [1.0, 2.0]]
         (TypeError, "out_proj_bias|complex128", lambda: build(out_proj_bias=tokens() * 1j)),
         (ValueError, "embed_dim=8|num_heads=3", lambda: build(num_heads=3)),
         (ValueError, "num_heads|'2'", lambda: build(num_heads="2")),
+        (ValueError, "23 行|head_dim=4", lambda: build(in_proj_weight=tokens(23), in_proj_bias=tokens(23)[:, 0])),
+        (ValueError, "8 行|num_kv_heads", lambda: build(in_proj_weight=tokens(8), in_proj_bias=tokens())),
+        (ValueError, "4 行|num_kv_heads", lambda: build(in_proj_weight=tokens(4), in_proj_bias=tokens()[:4])),
+        (ValueError, "32 行|num_heads=2", lambda: build(in_proj_weight=tokens(32), in_proj_bias=tokens(4).ravel())),
+        (ValueError, "window=2|is_causal=True", lambda: LAYER(X, window=2)),
         (ValueError, "bias_k|add_bias_kv", lambda: from_torch(add_bias_kv=True)),
         (ValueError, "in_proj_weight|q_proj_weight", lambda: from_torch(kdim=4, vdim=4)),
         (ValueError, "in_proj_weight|空", lambda: MultiHeadAttention.from_torch({}, 2)),
@@ -192,3 +240,9 @@ X, RAGGED = tokens(3, 5), [[1.0], [1.0, 2.0]]
 )
 def test_refuses(refuses, error, fragments, call):
     refuses(error, fragments, call)
+
+
+@pytest.mark.parametrize("name", ["in_proj_weight", "out_proj.weight"])
+def test_from_torch_refuses_a_number(refuses, name):
+    weights = {"in_proj_weight": tokens(24), "out_proj.weight": tokens(8)}
+    refuses(ValueError, "proj_weight|()", lambda: MultiHeadAttention.from_torch(weights | {name: 1.0}, 2))
