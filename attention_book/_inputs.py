@@ -195,6 +195,6 @@ def causal_band(query_len, key_len, is_causal, offset=None, window=None):
 
 def shared_heads(query, x):
     """Grouped heads: each head of `x` (key or value) serves as many neighbouring heads of the query."""
-    if min(query.ndim, x.ndim) < 3 or x.shape[-3] in (0, 1) or query.shape[-3] % x.shape[-3]:
-        return x
+    if min(query.ndim, x.ndim) < 3 or x.shape[-3] in (0, 1, query.shape[-3]) or query.shape[-3] % x.shape[-3]:
+        return x  # as it is, without a copy
     return np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3)

@@ -1,0 +1,125 @@
+"""Faults planted one by one into attention_book: (module, text there once, its replacement, what it breaks)."""
+
+MUTANTS = [
+    # softmax
+    ("softmax", "scores -= np.where(top == -np.inf, 0, top)", "scores -= 0", "最大値を引かない"),
+    ("softmax", "scores -= np.where(top == -np.inf, 0, top)", "scores -= top", "何も見えない行の最大値を守らない"),
+    ("softmax", "e / np.where(total == 0, 1, total)", "e / total", "何も見えない行の合計を守らない"),
+    ("softmax", "total = e.sum(axis=axis,", "total = e.sum(axis=-1,", "合計の軸がいつも最後"),
+    ("softmax", "exponentials(x.astype(work), axis)", "exponentials(x.astype(dtype), axis)", "float16のまま計算する"),
+    ("softmax", "x.astype(work), axis", "x.astype(work, copy=False), axis", "呼んだ人の配列に書き込む"),
+    (
+        "softmax",
+        "(e / np.where(total == 0, 1, total)).astype",
+        "np.nan_to_num(e / np.where(total == 0, 1, total)).astype",
+        "NaNを0に隠す",
+    ),
+    ("softmax", "dtype=w.dtype) - w[..., None, :]", "dtype=w.dtype) + w[..., None, :]", "ヤコビ行列の符号"),
+    ("softmax", "np.log(np.where(w == 0, 1, w))", "np.log2(np.where(w == 0, 1, w))", "エントロピーの単位"),
+    # masks
+    ("masks", "k=offset, dtype", "k=offset - 1, dtype", "causalが1つずれる（自分が見えない）"),
+    ("masks", "k=offset, dtype", "k=offset + 1, dtype", "causalが1つずれる（未来が見える）"),
+    ("masks", "k=offset - window,", "k=offset - window - 1,", "windowが1つ広い"),
+    ("masks", "np.arange(max_len) < lengths", "np.arange(max_len) >= lengths", "paddingの極性が逆"),
+    ("masks", "[:, None, None, :]", "[:, None, :]", "paddingの形がバッチとLを取り違える"),
+    # attention
+    ("attention", "weights = softmax(scores)", "weights = softmax(scores, axis=-2)", "クエリの軸でsoftmax"),
+    ("attention", "np.where(mask, scores, -np.inf)", "np.where(mask, -np.inf, scores)", "maskの極性が逆"),
+    ("attention", "np.where(mask, scores, -np.inf)", "np.where(mask, scores, -1e9)", "maskを-1e9で埋める"),
+    ("attention", "**band), scores, -np.inf)", "**band), scores, -1e9)", "causalを-1e9で埋める"),
+    ("attention", "if band is not None:", "if band is not None and mask is None:", "maskがcausalを置き換える"),
+    ("attention", "if mask is not None:", "if mask is not None and band is None:", "causalがmaskを置き換える"),
+    ("attention", "scores = scores + bias", "scores = scores", "biasを捨てる"),
+    ("attention", "(output.astype(dtype), weights.astype(dtype))", "(output.astype(dtype), weights)", "重みのdtype"),
+    # _inputs
+    ("_inputs", "query.shape[-1] ** -0.5 if scale", "1.0 if scale", "scaleを掛けない"),
+    ("_inputs", "query.shape[-1] ** -0.5 if scale", "query.shape[-1] ** -1.0 if scale", "scaleが1/dになる"),
+    ("_inputs", "return dtype, np.promote_types(dtype, np.float32)", "return dtype, dtype", "float16を途中でも使う"),
+    ("_inputs", "if mask.dtype != bool:", 'if mask.dtype.kind not in "bi":', "0と1のmaskを受け取る"),
+    (
+        "_inputs",
+        "offset is None and query_len != key_len",
+        "offset is None and False",
+        "長さが違うときにoffsetを推測する",
+    ),
+    ("_inputs", "min(max(offset, -query_len), key_len)", "min(max(offset, 0), key_len)", "負のoffsetを0にする"),
+    (
+        "_inputs",
+        "np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3)",
+        "np.concatenate([x] * (query.shape[-3] // x.shape[-3]), axis=-3)",
+        "共有するヘッドの並び",
+    ),
+    (
+        "_inputs",
+        "if key.shape[-2] != value.shape[-2]:",
+        "if key.shape[-2] > value.shape[-2] + 9:",
+        "keyとvalueの長さの違い",
+    ),
+    # blockwise
+    ("blockwise", "/= np.where(total == 0, 1, total)", "/= total", "何も見えない行の合計を守らない"),
+    ("blockwise", "min(max(rows.stop + offset, 0)", "min(max(rows.stop + offset - 1, 0)", "区切りの最後のキーを飛ばす"),
+    ("blockwise", "offset - window + 1", "offset - window + 2", "windowの最初のキーを飛ばす"),
+    ("blockwise", "index[future:] > position", "index[future:] >= position", "causalが1つずれる"),
+    ("blockwise", "index[:old] <= position - window", "index[:old] < position - window", "windowが1つ広い"),
+    ("blockwise", "rows.start + offset - keys.start", "rows.start + offset", "区切ったキーの位置を忘れる"),
+    ("blockwise", "where=~x.mask", "where=x.mask", "maskの極性が逆"),
+    ("blockwise", "np.copyto(scores, -np.inf", "np.copyto(scores, -1e9", "maskを-1e9で埋める"),
+    ("blockwise", "scores += x.bias[head][rows, keys]", "scores += 0", "biasを捨てる"),
+    ("blockwise", "del e  # before", "pass  # before", "前の区切りのスコアを持ち続ける（メモリ）"),
+    # online
+    ("online", "a.total * x + b.total * y", "a.total + b.total", "合計を直さずに足す"),
+    ("online", "a.mixed * x + b.mixed * y", "a.mixed + b.mixed", "混ぜたバリューを直さずに足す"),
+    ("online", "safe = np.where(top == -np.inf, 0, top)", "safe = top", "まだ何も見ていない区切りを守らない"),
+    ("online", "np.where(seen.total == 0, 1, seen.total)", "seen.total", "何も見えない行の合計を守らない"),
+    ("online", "np.maximum(a.top, b.top)", "np.minimum(a.top, b.top)", "小さいほうの最大値にそろえる"),
+    ("online", "blocks(some.start, some.stop, key", "blocks(some.start, some.stop - 1, key", "最後のキーを忘れる"),
+    # cache
+    ("cache", "room[..., :start, :] = array[..., :start, :]", "room[..., :start, :] = 0", "場所を広げると過去を忘れる"),
+    ("cache", "array[..., start:end, :] = new", "array[..., : end - start, :] = new", "いつも先頭に書く"),
+    ("cache", "max(end, 2 * start)", "end", "足すたびに全部を写す（速さ）"),
+    ("cache", "view.flags.writeable = False", "view.flags.writeable = True", "読み取り専用でない"),
+    # heads
+    (
+        "heads",
+        "return x.swapaxes(-2, -3)",
+        "return x.reshape(*batch, num_heads, length, -1)",
+        "軸を入れ替えずに形だけ変える",
+    ),
+    (
+        "heads",
+        "x.reshape(*batch, length, num_heads, embed_dim // num_heads)",
+        "x.reshape(*batch, length, embed_dim // num_heads, num_heads).swapaxes(-1, -2)",
+        "ヘッドを1つおきに取る",
+    ),
+    (
+        "heads",
+        "x = x.swapaxes(-2, -3)  #",
+        "x = x.reshape(*x.shape[:-3], *x.swapaxes(-2, -3).shape[-3:])  #",
+        "つなぐ順",
+    ),
+    # multihead
+    ("multihead", "@ self.out_proj_weight.T", "@ self.out_proj_weight", "出力の重みを転置しない"),
+    ("multihead", "self.out_proj_weight.T + self.out_proj_bias", "self.out_proj_weight.T", "出力のバイアスを捨てる"),
+    ("multihead", "@ weight.T + bias", "@ weight.T", "入力のバイアスを捨てる"),
+    ("multihead", "value = key if value is None", "value = query if value is None", "valueを省くとqueryを使う"),
+    ("multihead", '{"mask": mask,', '{"mask": None,', "maskを捨てる"),
+    ("multihead", "offset = len(cache)", "offset = 0", "キャッシュの続きの位置"),
+    ("multihead", "cache.append(*new[1:])", "len(cache)", "キャッシュに足さない"),
+    ("multihead", "np.asarray(state_dict[name]).copy()", "np.asarray(state_dict[name])", "torchの重みを写さない"),
+    ("multihead", "kv_dim * self.num_heads // embed_dim", "self.num_heads", "キーとバリューのヘッドの数"),
+    # positions
+    ("positions", "even * cos - odd * sin", "even * cos + odd * sin", "回転の符号"),
+    ("positions", "[np.sin(angles), np.cos(angles)]", "[np.cos(angles), np.sin(angles)]", "正弦と余弦の順"),
+    ("positions", "-np.arange(0, dim, 2) / dim", "-np.arange(0, dim, 2) / (dim - 1)", "角度の速さ"),
+    ("positions", "frequencies(head_dim, base)", "frequencies(head_dim, 10_000)", "baseを捨てる"),
+    # additive
+    ("additive", "np.tanh(hidden_query + hidden_key)", "(hidden_query + hidden_key)", "tanhを忘れる"),
+    ("additive", "np.where(mask, scores, -np.inf)", "np.where(mask, -np.inf, scores)", "maskの極性が逆"),
+    # kernel
+    ("kernel", "axis=-1) / bandwidth", "axis=-1) / bandwidth**2", "bandwidthの単位"),
+    ("kernel", "softmax(-0.5 *", "softmax(0.5 *", "遠いほど重くなる"),
+    # figures
+    ("figures", "axes.imshow(weights, vmin=0, vmax=1,", "axes.imshow(weights,", "色の範囲がデータで変わる"),
+    ("figures", "axes.plot(x, y,", "axes.plot(x, y[::-1],", "線を逆順に描く"),
+    ("figures", 'axes.set_xscale("log", base=2)', 'axes.set_xscale("linear")', "横軸の目盛り"),
+]
