@@ -4,9 +4,7 @@ import hashlib
 import logging
 import os
 import sys
-from importlib import (
-    metadata,
-)  # `from importlib.metadata import version` would set Sphinx's own `version`
+from importlib import metadata  # `from importlib.metadata import version` would set Sphinx's own `version`
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -32,7 +30,6 @@ extensions = [
 ]
 exclude_patterns = ["_*"]  # counted from docs/
 smartquotes = False  # it would change quotes inside Japanese text
-numfig = False
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 bibtex_bibfiles = ["docs/references.bib"]  # counted from this file

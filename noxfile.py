@@ -8,13 +8,14 @@ import nox
 
 nox.needs_version = ">=2026.10.20"  # the first with requires= and default=False together
 nox.options.default_venv_backend = "virtualenv"  # pip; uv would take the CUDA build of torch
-nox.options.reuse_venv = "yes"  # 1.3 GB, made once
+nox.options.reuse_venv = "yes"  # 1.5 GB, made once
 nox.options.error_on_external_run = True
 
 # LC_ALL: "C" exists on every machine. OMP_NUM_THREADS: another number of threads gives other last digits.
 # PYTHONWARNINGS: a deprecation in a cell is seen (and refused) before it becomes an error.
 ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
 SPHINX = ("-m", "sphinx", "-c", ".", "-d", "_build/doctrees")
+FRESH = ("-E", "-a", "-W")  # read and write every page; a warning is a failure
 # Rows that only a CUDA build of torch needs: pip adds them by itself where that build is chosen.
 GPU_ONLY = ("cuda-", "nvidia-", "triton")
 
@@ -60,20 +61,8 @@ def doctest(session):
 @shared
 def docs(session):
     """全セルを実行してHTMLを書き、出力が期待とずれていれば失敗します。"""
-    # -E -a: read and write every page; -W: a warning is a failure; -j: one process a core
-    python(
-        session,
-        *SPHINX,
-        "-E",
-        "-a",
-        "-W",
-        "-j",
-        "auto",
-        "docs",
-        "_build/html",
-        *session.posargs,
-        BOOK_MODE="check",
-    )
+    # -j: one process a core
+    python(session, *SPHINX, *FRESH, "-j", "auto", "docs", "_build/html", *session.posargs, BOOK_MODE="check")
 
 
 @shared(default=False)
@@ -93,33 +82,13 @@ def accept(session):
     """全セルを実行し、今の出力を期待出力として書きます（`-- ページ名` で絞れます）。"""
     pages = " ".join(page.removeprefix("docs/").removesuffix(".md") for page in session.posargs)
     # no -j: the pages are written one after the other
-    python(
-        session,
-        *SPHINX,
-        "-E",
-        "-a",
-        "-W",
-        "-q",
-        "docs",
-        "_build/html",
-        BOOK_MODE="accept",
-        BOOK_PAGES=pages,
-    )
+    python(session, *SPHINX, *FRESH, "-q", "docs", "_build/html", BOOK_MODE="accept", BOOK_PAGES=pages)
 
 
 @shared(default=False)
 def live(session):
     """書きながら見ます。保存するたびに、変わったページだけを作り直します。"""
-    watched = (
-        "--watch",
-        "attention_book",
-        "--watch",
-        "conf.py",
-        "--watch",
-        "README.md",
-        "--ignore",
-        "*/_ipython/*",
-    )
+    watched = ("--watch", "attention_book", "--watch", "conf.py", "--ignore", "*/_ipython/*")
     args = ("-c", ".", "-d", "_build/live-doctrees", "docs", "_build/live")
     python(session, "-m", "sphinx_autobuild", *watched, *args, *session.posargs, BOOK_MODE="live")
 
@@ -127,16 +96,7 @@ def live(session):
 @shared(default=False)
 def linkcheck(session):
     """ページの外部リンクが生きているかを調べます（ネットワークを使います）。"""
-    python(
-        session,
-        *SPHINX,
-        "-b",
-        "linkcheck",
-        "docs",
-        "_build/linkcheck",
-        *session.posargs,
-        BOOK_MODE="live",
-    )
+    python(session, *SPHINX, "-b", "linkcheck", "docs", "_build/linkcheck", *session.posargs, BOOK_MODE="live")
 
 
 @nox.session(default=False)
@@ -145,24 +105,8 @@ def lock(session):
     session.install("uv")
     # --universal --python-version: one set of pins for every OS and for Python 3.11 to 3.14
     compiled = session.run(
-        *(
-            "uv",
-            "pip",
-            "compile",
-            "--universal",
-            "--python-version",
-            "3.11",
-            "--fork-strategy",
-            "fewest",
-        ),
-        *(
-            "--no-annotate",
-            "--no-header",
-            "--quiet",
-            "--upgrade",
-            "requirements.in",
-            *session.posargs,
-        ),
+        *("uv", "pip", "compile", "--universal", "--python-version", "3.11", "--fork-strategy", "fewest"),
+        *("--no-annotate", "--no-header", "--quiet", "--upgrade", "requirements.in", *session.posargs),
         silent=True,
     )
     rows = [row for row in compiled.splitlines() if "==" in row and not row.startswith(GPU_ONLY)]

@@ -59,12 +59,12 @@ class KVCache:
 
         どの場合も、中身は変わりません。
         """
-        seen = self.extended(key, value)
-        self._length = seen[0].shape[-2]
-        return seen
+        key, value = self.extended(key, value)
+        self.keep(key)
+        return key, value
 
     def extended(self, key, value):
-        """足した後のキーとバリューを返します。まだ足しません。引数、戻り値、例外は :meth:`append` と同じです。"""
+        """足した後のキーとバリューを返します。足すのは :meth:`keep` です。引数、戻り値、例外は :meth:`append` と同じです。"""
         new = [as_sequence("key", key), as_sequence("value", value)]
         if new[0].shape[:-1] != new[1].shape[:-1]:
             raise ValueError(
@@ -86,6 +86,10 @@ class KVCache:
         end = self._length + new[0].shape[-2]
         self._key, self._value = (store(a, b, self._length, end) for a, b in zip(old, new, strict=True))
         return read_only(self._key[..., :end, :]), read_only(self._value[..., :end, :])
+
+    def keep(self, key):
+        """:meth:`extended` が返した `key` までを、足したことにします。"""
+        self._length = key.shape[-2]
 
 
 def read_only(view):

@@ -183,7 +183,7 @@ class MultiHeadAttention:
         """
         key = query if key is None else key
         value = key if value is None else value
-        query, key, value = new = tuple(self._project(query, key, value))  # (..., H, L or S, D)
+        query, key, value = self._project(query, key, value)  # (..., H, L or S, D)
         if cache is not None:
             key, value = cache.extended(key, value)
             if is_causal and offset is None:
@@ -196,7 +196,7 @@ class MultiHeadAttention:
             attended = blockwise_attention(query, key, value, **options)
         output = merge_heads(attended) @ self.out_proj_weight.T + self.out_proj_bias  # (..., L, E)
         if cache is not None:
-            cache.append(*new[1:])  # only now: a call that is refused leaves the cache as it was
+            cache.keep(key)  # only now: a call that is refused leaves the cache as it was
         return (output, weights) if return_weights else output
 
     def _project(self, query, key, value):

@@ -104,7 +104,7 @@ MUTANTS = [
     ("multihead", "value = key if value is None", "value = query if value is None", "valueを省くとqueryを使う"),
     ("multihead", '{"mask": mask,', '{"mask": None,', "maskを捨てる"),
     ("multihead", "offset = len(cache)", "offset = 0", "キャッシュの続きの位置"),
-    ("multihead", "cache.append(*new[1:])", "len(cache)", "キャッシュに足さない"),
+    ("multihead", "cache.keep(key)", "len(cache)", "キャッシュに足さない"),
     ("multihead", "np.asarray(state_dict[name]).copy()", "np.asarray(state_dict[name])", "torchの重みを写さない"),
     ("multihead", "kv_dim * self.num_heads // embed_dim", "self.num_heads", "キーとバリューのヘッドの数"),
     # positions
