@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import attention_book
+from attention_book import exercises
 
-NAMES = ["", *(f".{module.name}" for module in pkgutil.iter_modules(attention_book.__path__))]
-MODULES = [importlib.import_module(f"attention_book{name}") for name in NAMES]
+NAMES = ["attention_book", *(m.name for m in pkgutil.walk_packages(attention_book.__path__, "attention_book."))]
+MODULES = [importlib.import_module(name) for name in NAMES]
 TESTS = [test for m in MODULES for test in doctest.DocTestFinder().find(m) if test.examples]
 
 
@@ -23,6 +24,7 @@ def test_doctest_finds_every_example(module):
 
 
 def test_everything_public_has_an_example():
-    have = {test.name.removeprefix("attention_book.").partition(".")[2] for test in TESTS}
-    public = {*attention_book.__all__, "MultiHeadAttention.from_torch", "heatmap", "line_plot"}
+    have = {test.name.rpartition(".")[2] for test in TESTS}
+    checks = {name for name in exercises.__all__ if name.startswith("check_")}
+    public = {*attention_book.__all__, *checks, "from_torch", "heatmap", "line_plot"}
     assert public - have == set()
