@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import sys
+import warnings
 from importlib import metadata  # `from importlib.metadata import version` would set Sphinx's own `version`
 from pathlib import Path
 
@@ -25,13 +26,18 @@ extensions = [
     "gate",
     "theme",
     "japanese",
-    "kernels",
     "maths",
+    "ports",
+    "kernels",
+    "progress",
 ]
 exclude_patterns = ["_*"]  # counted from docs/
 smartquotes = False  # it would change quotes inside Japanese text
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+# napoleon, which is Sphinx's own, has not followed Sphinx yet; it would say so once for each docstring
+warnings.filterwarnings("ignore", "The mapping interface for autodoc options", PendingDeprecationWarning)
+
 bibtex_bibfiles = ["docs/references.bib"]  # counted from this file
 bibtex_reference_style = "author_year"
 bibtex_default_style = "unsrt"

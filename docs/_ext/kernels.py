@@ -1,36 +1,101 @@
-"""並列に動くカーネルが、同じポートを取り合わないようにする。
+"""ページのカーネルを、ライブラリを読み込み済みのプロセス（warm.py）から枝分かれさせて、速く起動する。
 
-jupyter_clientは、空いているポートをOSに尋ねて番号だけを控え、後で起動したカーネルがそのポートを開きます。
-その間に、OSが同じ番号をほかの接続に渡すと、カーネルは起動できずに終わります。
-OSが接続に渡す範囲（Linuxは32768から、ほかは49152から）の外から選べば、その間に取られません。
+Linuxのほかや、枝分かれに失敗したときは、普通のカーネルを起動します。ページの出力は同じです。
 """
 
-import secrets
+import functools
+import json
+import os
+import select
+import signal
 import socket
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
-from jupyter_client.connect import LocalPortCache
+import sphinx.builders
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from sphinx.util.parallel import make_chunks
 
-FIRST, COUNT = 20_000, 12_000
-
-
-def find_available_port(self, ip):
-    """Replace LocalPortCache.find_available_port; `secrets`, because forked workers share other random states."""
-    while True:
-        port = FIRST + secrets.randbelow(COUNT)
-        if port not in self.currently_used_ports and is_free(ip, port):
-            self.currently_used_ports.add(port)
-            return port
+WORTHWHILE = 3  # pages; for fewer, loading every library takes longer than it saves
+warm = requests = None  # the process and the socket to it; workers of a parallel build share both
 
 
-def is_free(ip, port):
-    with socket.socket() as probe:
+def start(app, env, docnames):
+    global warm, requests
+    if len(docnames) < WORTHWHILE or sys.platform != "linux":
+        return
+    requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # one packet is one request
+    with theirs:
+        warm = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("warm.py"), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for Sphinx, whose end closes the socket and so ends warm.py
+            env=os.environ | {"PYDEVD_DISABLE_FILE_VALIDATION": "1"},  # no advice on debugging from each kernel
+        )
+    KernelProvisionerFactory.instance().default_provisioner_name = "forked"
+
+
+def stop(app, error):
+    global requests
+    if requests:
+        requests.close()
+        warm.terminate()
+        warm.wait()
+        requests = None
+
+
+class ForkedProvisioner(LocalProvisioner):
+    """Ask warm.py for the process; everything else is as for an ordinary kernel."""
+
+    async def launch_kernel(self, cmd, **kwargs):
+        argv = cmd[cmd.index("ipykernel_launcher") + 1 :]
         try:
-            probe.bind((ip, port))
+            self.process = Fork(argv=argv, cwd=kwargs.get("cwd", os.getcwd()), env=kwargs["env"])
+        except OSError:  # warm.py has ended, and has said why
+            return await super().launch_kernel(cmd, **kwargs)
+        self.pid = self.pgid = self.process.pid
+        return self.connection_info
+
+
+class Fork:
+    """What LocalProvisioner uses of subprocess.Popen, for a process that is not our child."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, **wanted):
+        self.life, theirs = socket.socketpair()
+        try:
+            with theirs:
+                socket.send_fds(requests, [json.dumps(wanted).encode()], [theirs.fileno()])
+            if not (answer := self.life.recv(4)):
+                raise ConnectionResetError
         except OSError:
-            return False
-    return True
+            self.life.close()
+            raise
+        self.pid = int.from_bytes(answer, "big")
+
+    def poll(self):
+        """None while it lives: its end of the socket closes with it."""
+        if self.life.fileno() >= 0 and select.select([self.life], [], [], 0)[0]:
+            self.life.close()
+        return None if self.life.fileno() >= 0 else 0
+
+    wait = poll  # LocalProvisioner waits for poll first
+
+    def send_signal(self, signum=signal.SIGKILL):
+        os.kill(self.pid, signum)
+
+    kill = terminate = send_signal  # LocalProvisioner asks the whole group first
 
 
 def setup(app):
-    LocalPortCache.find_available_port = find_available_port
+    forked = EntryPoint("forked", "kernels:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME)
+    KernelProvisionerFactory.instance().provisioners["forked"] = forked
+    # some pages take a hundred times as long as others: small batches keep every core busy to the end
+    sphinx.builders.make_chunks = functools.partial(make_chunks, maxbatch=1)
+    app.connect("env-before-read-docs", start)
+    app.connect("build-finished", stop)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,8 +4,8 @@ import logging
 import socket
 
 import japanese
-import kernels
 import maths
+import ports
 import pytest
 import theme
 from docutils import nodes
@@ -77,17 +77,17 @@ def test_theme_strings_are_replaced_or_the_build_stops():
 
 
 def test_ports_stay_out_of_the_range_that_others_are_given(monkeypatch):
-    ports = iter([1, 1, 2, 3])
-    monkeypatch.setattr(kernels.secrets, "randbelow", lambda count: next(ports))
-    monkeypatch.setattr(kernels, "is_free", lambda ip, port: port != kernels.FIRST + 2)
-    cache = kernels.LocalPortCache()
-    found = [kernels.find_available_port(cache, "127.0.0.1") for _ in range(2)]
+    draws = iter([1, 1, 2, 3])
+    monkeypatch.setattr(ports.secrets, "randbelow", lambda count: next(draws))
+    monkeypatch.setattr(ports, "is_free", lambda ip, port: port != ports.FIRST + 2)
+    cache = ports.LocalPortCache()
+    found = [ports.find_available_port(cache, "127.0.0.1") for _ in range(2)]
 
-    assert found == [kernels.FIRST + 1, kernels.FIRST + 3]
-    assert 1024 < kernels.FIRST < kernels.FIRST + kernels.COUNT < 32_768
+    assert found == [ports.FIRST + 1, ports.FIRST + 3]
+    assert 1024 < ports.FIRST < ports.FIRST + ports.COUNT < 32_768
 
 
 def test_a_port_in_use_is_not_free():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        assert not kernels.is_free("127.0.0.1", taken.getsockname()[1])
+        assert not ports.is_free("127.0.0.1", taken.getsockname()[1])
