@@ -3,6 +3,7 @@
 import functools
 import os
 import shutil
+import subprocess
 
 import nox
 
@@ -15,7 +16,8 @@ nox.options.error_on_external_run = True
 # PYTHONWARNINGS: a deprecation in a cell is seen (and refused) before it becomes an error.
 ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default"}
 SPHINX = ("-m", "sphinx", "-c", ".", "-d", "_build/doctrees")
-FRESH = ("-E", "-a", "-W")  # read and write every page; a warning is a failure
+# read and write every page, in one process a core; a warning is a failure
+FRESH = ("-E", "-a", "-j", "auto", "-W")
 # Rows that only a CUDA build of torch needs: pip adds them by itself where that build is chosen.
 GPU_ONLY = ("cuda-", "nvidia-", "triton")
 
@@ -28,6 +30,12 @@ def python(session, *args, **variables):
     folder = session.cache_dir.parent / "env"  # follows --envdir
     name = "Scripts/python.exe" if os.name == "nt" else "bin/python"
     session.run(str(folder.absolute() / name), *args, env=ENV | variables, external=True)
+
+
+def commit_time():
+    """Return the variable that gives tools the commit's time where they would write the clock's."""
+    git = shutil.which("git") and subprocess.run(("git", "log", "-1", "--format=%ct"), capture_output=True, text=True)
+    return {"SOURCE_DATE_EPOCH": git.stdout.strip()} if git and git.returncode == 0 else {}
 
 
 @nox.session(default=False)
@@ -61,8 +69,9 @@ def doctest(session):
 @shared
 def docs(session):
     """全セルを実行してHTMLを書き、出力が期待とずれていれば失敗します。"""
-    # -j: one process a core
-    python(session, *SPHINX, *FRESH, "-j", "auto", "docs", "_build/html", *session.posargs, BOOK_MODE="check")
+    shutil.rmtree("_build/html", ignore_errors=True)  # no page or picture of an earlier build is published
+    variables = {"BOOK_MODE": "check"} | commit_time()
+    python(session, *SPHINX, *FRESH, "docs", "_build/html", *session.posargs, **variables)
 
 
 @shared(default=False)
@@ -81,8 +90,7 @@ def bench(session):
 def accept(session):
     """全セルを実行し、今の出力を期待出力として書きます（`-- ページ名` で絞れます）。"""
     pages = " ".join(page.removeprefix("docs/").removesuffix(".md") for page in session.posargs)
-    # no -j: the pages are written one after the other
-    python(session, *SPHINX, *FRESH, "-q", "docs", "_build/html", BOOK_MODE="accept", BOOK_PAGES=pages)
+    python(session, *SPHINX, *FRESH, "docs", "_build/html", BOOK_MODE="accept", BOOK_PAGES=pages)
 
 
 @shared(default=False)

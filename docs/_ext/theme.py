@@ -1,9 +1,12 @@
-"""furoとMyST-NBのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前を付ける。
+"""furoとMyST-NBのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前を付け、同じ入力から同じHTMLを作る。
 
 翻訳できる文字は docs/_locale/ja/LC_MESSAGES/sphinx.po にあります。ここで直すのは、テンプレートに直接書かれたものだけです。
 どれも現れる回数を確かめるので、furoが変われば、黙って英語に戻るのではなくビルドが止まります。
 """
 
+from pathlib import Path
+
+from myst_nb.sphinx_ext import add_global_html_resources
 from sphinx.errors import ExtensionError
 
 # what the templates write: (what a Japanese reader hears or sees, how often it stands on a page)
@@ -51,6 +54,13 @@ def wrap_rendering(app):
     app.builder.templates.render = render_in_japanese
 
 
+def copy_styles(app):
+    """Before the pages, as their links name its checksum; MyST-NB copies it after them, too late for a new folder."""
+    Path(app.outdir, "_static").mkdir(parents=True, exist_ok=True)
+    add_global_html_resources(app, None)
+
+
 def setup(app):
     app.connect("builder-inited", wrap_rendering)
+    app.connect("builder-inited", copy_styles)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
