@@ -29,6 +29,7 @@ extensions = [
     "maths",
     "ports",
     "kernels",
+    "recover",
     "progress",
 ]
 exclude_patterns = ["_*"]  # counted from docs/

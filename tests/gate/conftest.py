@@ -17,7 +17,7 @@ sys.path.insert(0, str(MAIN / "docs" / "_ext"))
 ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default", "NO_COLOR": "1"}
 # The real conf.py down to the look of the site, with what reads or changes text and outputs.
 CONF = """
-extensions = ["myst_nb", "sphinxcontrib.bibtex", "gate", "japanese", "kernels", "maths"]
+extensions = ["myst_nb", "sphinxcontrib.bibtex", "gate", "japanese", "maths", "ports", "kernels", "recover"]
 html_theme = "basic"
 html_math_renderer = "mathml"
 """

@@ -1,0 +1,61 @@
+"""実行が途中で止まっても、Sphinxを落とさずに理由を伝え、壊れた控えは捨てて作り直す。"""
+
+import shutil
+from time import perf_counter
+
+from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
+from myst_nb.core.execute import cache, direct
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
+from nbformat.v4 import new_output
+from sphinx.util import logging
+
+log = logging.getLogger(__name__)
+start_client = cache.NotebookClientCache.start_client
+
+DIED = (
+    "カーネルが、起動中かセルの途中で終わりました。メモリーが足りないか、ほかから止められました。"
+    "もう一度作っても同じなら、そのセルの計算を小さくしてください。"
+)
+ENDLESS = (
+    "セルが{}秒たっても終わりません。繰り返しの終わりを確かめるか、計算を小さくしてください。"
+    "上限は conf.py の nb_execution_timeout です。"
+)
+
+
+def run(notebook, cwd, timeout, **options):
+    """Replace single_nb_execution: a kernel that died is a result too, and the reason is told in Japanese."""
+    begun = perf_counter()
+    try:
+        result = single_nb_execution(notebook, cwd=cwd, timeout=timeout, **options)
+    except RuntimeError as error:  # DeadKernelError, or no answer from a new kernel
+        result = ExecutionResult(notebook, cwd, perf_counter() - begun, error, DIED)
+    if isinstance(result.err, CellTimeoutError):
+        result.exc_string = ENDLESS.format(timeout)
+    if not isinstance(result.err, CellExecutionError | None):
+        show(notebook, result)
+    return result
+
+
+def show(notebook, result):
+    """Let the cell that was stopped tell why, as its page then does in every later build."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    stopped = ([cell for cell in code if cell.execution_count] or code[:1])[-1]
+    error = new_output("error", ename=type(result.err).__name__, evalue="", traceback=[result.exc_string])
+    stopped.outputs = [output for output in stopped.outputs if output.output_type != "error"] + [error]
+
+
+def start(self):
+    """Replace NotebookClientCache.start_client: a cache that cannot be read is no loss."""
+    try:
+        start_client(self)
+    except Exception as error:  # damage shows as an error of sqlite, JSON or nbformat, wherever it is met
+        path = self.nb_config.execution_cache_path
+        log.warning("実行結果の控えが読めないので、捨てて作り直します: %s（%r）", path, error, type="recover")
+        shutil.rmtree(path)
+        start_client(self)
+
+
+def setup(app):
+    direct.single_nb_execution = cache.single_nb_execution = run
+    cache.NotebookClientCache.start_client = start
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
