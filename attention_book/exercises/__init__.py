@@ -5,8 +5,14 @@
 
 from attention_book.exercises._grade import NotYet
 from attention_book.exercises.by_hand import check_softmax
+from attention_book.exercises.projections import check_difference, check_ignore_self
+from attention_book.exercises.scaling import check_divisor, check_head_scores
 
 __all__ = [
     "NotYet",
+    "check_difference",
+    "check_divisor",
+    "check_head_scores",
+    "check_ignore_self",
     "check_softmax",
 ]
