@@ -8,7 +8,7 @@ import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = [*sorted(path.stem for path in DOCS.glob("*.md")), "genindex", "search"]
-DIAGRAMS = ["weighted-lookup", "masks"]
+DIAGRAMS = ["weighted-lookup", "projections", "masks"]
 THEMES, WIDTHS = ["light", "dark"], [1280, 375]
 
 # What the tests ask of a page, measured in one go once its fonts are there.

@@ -14,6 +14,7 @@ LESSONS = [
     "why-attention",
     "weighted-lookup",
     "by-hand",
+    "projections",
     "scaling",
     "self-attention",
     "masks",

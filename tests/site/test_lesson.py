@@ -224,6 +224,7 @@ EXERCISES = [  # (page, what it asks there, words of the solution)
 DIAGRAMS = [  # (page, title, the numbers of the experiments that it shows)
     ("weighted-lookup", "クエリ、キー、バリューの計算の流れ", ["0.248", "0.503", "0.752"]),
     ("weighted-lookup", "図書館のたとえ", ["0.248", "0.503", "0.752"]),
+    ("projections", "4つの行列と、計算の流れ", ["(3, 2)", "(2, 1)", "(3, 1)", "(2, 4)", "(3, 3)", "(4, 2)"]),
     ("masks", "Causal maskが未来を隠す様子", ["0.289", "0.711", "0.149", "0.246", "0.605"]),
 ]
 
