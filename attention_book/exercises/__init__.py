@@ -4,9 +4,11 @@
 """
 
 from attention_book.exercises._grade import NotYet
-from attention_book.exercises.by_hand import check_softmax
+from attention_book.exercises.by_hand import check_second_row, check_softmax, check_turned_token
 from attention_book.exercises.projections import check_difference, check_ignore_self
 from attention_book.exercises.scaling import check_divisor, check_head_scores
+from attention_book.exercises.weighted_lookup import check_soft_lookup
+from attention_book.exercises.why_attention import check_path_length
 
 __all__ = [
     "NotYet",
@@ -14,5 +16,9 @@ __all__ = [
     "check_divisor",
     "check_head_scores",
     "check_ignore_self",
+    "check_path_length",
+    "check_second_row",
+    "check_soft_lookup",
     "check_softmax",
+    "check_turned_token",
 ]

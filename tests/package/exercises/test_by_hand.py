@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_book import softmax
-from attention_book.exercises import NotYet, check_softmax
+from attention_book.exercises import NotYet, check_second_row, check_softmax, check_turned_token
 
 
 def test_softmax_passes(capsys):
@@ -28,3 +28,52 @@ def test_softmax_passes(capsys):
 def test_softmax_names_the_fault(answer, message):
     with pytest.raises(NotYet, match=message):
         check_softmax(answer)
+
+
+POWERS, WEIGHTS, OUTPUT = [1.0, 2.028, 2.028], [0.198, 0.401, 0.401], [0.599, 0.802]
+
+
+def test_second_row_passes(capsys):
+    check_second_row(POWERS, WEIGHTS, OUTPUT)
+    assert capsys.readouterr().out.startswith("合格です")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ((..., WEIGHTS, OUTPUT), r"\.\.\. を"),
+        ((POWERS, WEIGHTS, ...), r"\.\.\. を"),
+        (([1.0, 2.718, 2.718], WEIGHTS, OUTPUT), "√2で割って"),
+        (([2.028, 1.0, 2.028], WEIGHTS, OUTPUT), r"exponentials\[0\] が 2.028"),
+        ((POWERS, POWERS, OUTPUT), "合計で割って"),
+        ((POWERS, [0.401, 0.198, 0.401], OUTPUT), r"weights\[0\] が 0.401"),
+        ((POWERS, WEIGHTS, [0.802, 0.599]), "逆です"),
+        ((POWERS, WEIGHTS, [0.599, 0.401]), r"output\[1\] が 0.401"),
+        ((POWERS, WEIGHTS, WEIGHTS), "outputの形"),
+        ((POWERS, WEIGHTS, ["0.6", "たくさん"]), "実数の配列"),
+    ],
+)
+def test_second_row_names_the_fault(answer, message):
+    with pytest.raises(NotYet, match=message):
+        check_second_row(*answer)
+
+
+def test_turned_token_passes(capsys):
+    check_turned_token([1.414, 0.0])
+    assert capsys.readouterr().out.startswith("合格です")
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (..., r"\.\.\. を"),
+        ([2.0, 0.0], "長さも変わりました"),
+        ([1.0, 1.0], "まだ回していません"),
+        ([1.0, 0.0], r"token\[0\] が 1 です"),
+        ([0.0, 1.414], r"token\[0\] が 0 です"),
+        ([1.414], "形"),
+    ],
+)
+def test_turned_token_names_the_fault(answer, message):
+    with pytest.raises(NotYet, match=message):
+        check_turned_token(answer)
