@@ -68,7 +68,7 @@ def check_second_row(exponentials, weights, output):
     合格です：指数、重み、出力
     """
     answers = exponentials, weights, output
-    require(not any(answer is ... for answer in answers), "... を、計算した数に書き換えてください。")
+    require(not any(answer is ... for answer in answers), "「...」を、計算した数に書き換えてください。")
     raw = np.array([0.0, 1.0, 1.0])
     powers = np.exp(raw / np.sqrt(2))
     require(
@@ -102,7 +102,7 @@ def check_turned_token(token):
     >>> check_turned_token([2**0.5, 0.0])
     合格です：向きは [2, 0]、長さは [1, 1]
     """
-    require(token is not ..., "... を、2つの数のリストに書き換えてください。")
+    require(token is not ..., "「...」を、2つの数のリストに書き換えてください。")
     want = np.array([np.sqrt(2), 0.0])
     require(not matches(token, [2.0, 0.0]), "向きは合っていますが、長さも変わりました。[1, 1] の長さは√2です。")
     require(not matches(token, [1.0, 1.0]), "まだ回していません。[2, 0] と同じ向きにしてください。")

@@ -41,8 +41,8 @@ def test_second_row_passes(capsys):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ((..., WEIGHTS, OUTPUT), r"\.\.\. を"),
-        ((POWERS, WEIGHTS, ...), r"\.\.\. を"),
+        ((..., WEIGHTS, OUTPUT), r"「\.\.\.」を"),
+        ((POWERS, WEIGHTS, ...), r"「\.\.\.」を"),
         (([1.0, 2.718, 2.718], WEIGHTS, OUTPUT), "√2で割って"),
         (([2.028, 1.0, 2.028], WEIGHTS, OUTPUT), r"exponentials\[0\] が 2.028"),
         ((POWERS, POWERS, OUTPUT), "合計で割って"),
@@ -66,7 +66,7 @@ def test_turned_token_passes(capsys):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (..., r"\.\.\. を"),
+        (..., r"「\.\.\.」を"),
         ([2.0, 0.0], "長さも変わりました"),
         ([1.0, 1.0], "まだ回していません"),
         ([1.0, 0.0], r"token\[0\] が 1 です"),
