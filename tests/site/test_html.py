@@ -20,6 +20,7 @@ LESSONS = [
     "masks",
     "multi-head",
     "torch-mha",
+    "mask-apis",
     "explanation",
     "summary",
 ]
