@@ -7,8 +7,10 @@ from attention_book.exercises._grade import NotYet
 from attention_book.exercises.by_hand import check_second_row, check_softmax, check_turned_token
 from attention_book.exercises.mask_apis import check_mha_mask
 from attention_book.exercises.masks import check_causal_weights, check_repaired_masks
+from attention_book.exercises.multi_head import check_heads, check_prune_head
 from attention_book.exercises.projections import check_difference, check_ignore_self
 from attention_book.exercises.scaling import check_divisor, check_head_scores
+from attention_book.exercises.self_attention import check_cross_attention, check_name_ratio
 from attention_book.exercises.torch_mha import check_mha_shapes
 from attention_book.exercises.weighted_lookup import check_soft_lookup
 from attention_book.exercises.why_attention import check_path_length
@@ -16,13 +18,17 @@ from attention_book.exercises.why_attention import check_path_length
 __all__ = [
     "NotYet",
     "check_causal_weights",
+    "check_cross_attention",
     "check_difference",
     "check_divisor",
     "check_head_scores",
+    "check_heads",
     "check_ignore_self",
     "check_mha_mask",
     "check_mha_shapes",
+    "check_name_ratio",
     "check_path_length",
+    "check_prune_head",
     "check_repaired_masks",
     "check_second_row",
     "check_soft_lookup",
