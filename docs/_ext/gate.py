@@ -8,7 +8,9 @@ HTMLになるdoctreeそのものからセルの出力を取り出し、docs/_exp
 実行：どのセルも最後まで動き、警告（stderr）を出しません。
 文字：番地、絶対パス、復帰文字、省略された配列を公開しません。
 本文：本文、見出し、表、図の中の小数は、同じページの出力のどれかを丸めた値です。
-    ただのコードブロックに、小数や、出力と同じ行を貼りません。
+    セルのコメントの小数は、出力か、そのセルのコードにあります。
+    ただのコードブロックに、小数や、出力と同じ行や、動かないPythonのコードを貼りません。
+    literalincludeで見せるPythonのコードは、パッケージのファイルの連続した行です。
 図　：どの画像にも、何を見るかを書いた日本語の代替テキストがあります。
 
 モードは conf.py の gate_mode：check はずれで失敗し、accept は期待出力を書き、live は知らせるだけです。
@@ -22,25 +24,38 @@ from pathlib import Path
 
 import yaml
 from docutils import nodes
-from outputs import DECIMAL, ancestors, cells_of, in_cell, same
+from myst_nb.ext.glue.utils import PendingGlueReference
+from myst_nb.sphinx_ import NbMetadataCollector
+from outputs import DECIMAL, ancestors, cells_of, in_cell, is_input, joined, same
 from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 
 FORBIDDEN = {
     "実行のたびに変わる番地": re.compile(r"0x[0-9a-f]{6,}", re.I),
-    "作った機械のパス": re.compile(r"(?<![\w.:/<])/[\w.-]+/[\w.-]+|\b[A-Za-z]:\\\w"),
+    "作った機械のパス": re.compile(r"(?<![\w.:/<])/[\w.-]+/[\w.-]+|file:/+\w|\b[A-Za-z]:[\\/]\w"),
     "復帰文字": re.compile(r"\r"),
     "省略された配列（...）": re.compile(r"(?:^|[\s\[,])\.\.\.(?:$|[\s\],])", re.M),
 }
-IN_TEXT = re.compile(r"(?<![\w.])(?:(?<!\w)-)?\d+\.\d+(?!\w|\.\d)", re.ASCII)
+# A number with a point or an exponent, in the ways text writes them: 1.5e-3, 1.5×10^-3, $1.5\times 10^{-3}$.
+IN_TEXT = re.compile(
+    r"(?<![\w.])((?:(?<!\w)-)?(?:\d*\.\d+|\d+(?=[eE][-+]?\d)))(?!\d|\.\d)"
+    r"(?:[eE]([-+]?\d+)|\s*(?:×|\\times)\s*10\^\{?([-+]?\d+)\}?)?",
+    re.ASCII,
+)
+RAISED = re.compile("(?<=10)(?=[⁻⁺⁰¹²³⁴-⁹])")
+COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.M)
 # Numbers in text that no cell can show: versions of software and licences, sections of papers.
-EXEMPT = re.compile(r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|MyST-NB|CC BY|arXiv:)\s?\d+\.\d+|\d+\.\d+(?=節)")
+EXEMPT = re.compile(
+    r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|MyST-NB|CC BY|arXiv:)\s?\d+(?:\.\d+)+|\d+\.\d+(?=節)"
+)
+TAG = re.compile(r'<(?:[^>]*?\b(?:alt|title|aria-label)="([^"]*)")?[^>]*>')  # and what a screen reader reads of it
+PYTHON = re.compile("i?py")
 NOT_PROSE = nodes.literal, nodes.literal_block, nodes.doctest_block, nodes.citation
 JAPANESE = re.compile(r"[ぁ-んァ-ヶ一-龠]")
 
 
-def faults(tree, cells):
+def faults(tree, cells, package):
     """Yield (line, message) for what may never be published, whatever was accepted."""
     for n, (cell, got) in enumerate(cells, 1):
         text = "\n".join(value for output in got for value in output.values())
@@ -49,6 +64,11 @@ def faults(tree, cells):
             if failed(got):
                 break  # the cells after it did not run
             continue
+        if "remove-stderr" in tags_of(cell):
+            yield (
+                cell.line,
+                f"セル{n}の警告を隠さないでください。タグの remove-stderr を外し、出ないように書き直します。",
+            )
         if raises(cell) and not failed(got):
             yield cell.line, f"セル{n}は例外を起こしませんでした。タグの raises-exception を外してください。"
         if any("stderr" in output for output in got):
@@ -66,19 +86,55 @@ def faults(tree, cells):
     lines = {line.strip() for value in values for line in value.split("\n")} - {""}
     for block in tree.findall(nodes.literal_block):
         pasted = [x for x in block.astext().split("\n") if x.strip() in lines or DECIMAL.search(x)]
-        if pasted and "source" not in block and not in_cell(block):  # literalinclude has a source
+        if in_cell(block):
+            continue
+        if source := block.get("source"):  # of a literalinclude
+            if source.endswith(".py") and not is_run(block.astext(), Path(source), package):
+                yield (
+                    line_of(block),
+                    f"{Path(source).name} から見せたコードが、ページで動いたパッケージのコードと違います。",
+                )
+        elif pasted:
             yield line_of(block), f"コードブロックに出力を貼らず、code-cell で実行してください: {pasted[0]!r}。"
+        elif PYTHON.match(block.get("language", "")):
+            yield (
+                line_of(block),
+                "Pythonのコードは、code-cell で実行するか、literalinclude でパッケージから見せてください。",
+            )
+
+    for node in tree.findall(PendingGlueReference):
+        yield line_of(node), f"ほかのページの値 {node.key} は比べられません。このページのセルで glue してください。"
 
     for image in tree.findall(nodes.image):
         if len(alt := image.get("alt", "")) < 10 or not JAPANESE.search(alt):
             yield line_of(image), f"図の代替テキストに、何を見るかを10文字以上の日本語で書いてください: {alt!r}。"
 
-    shown = [float(number) for value in values for number in DECIMAL.findall(value)]
+    shown = [float(number) for value in values for number in DECIMAL.findall(joined(value))]
     for node, text in prose(tree):
-        for number in IN_TEXT.findall(EXEMPT.sub("", text)):
-            half = 0.501 * 10 ** -len(number.partition(".")[2])
-            if not any(abs(x - float(number)) <= half for x in shown):
-                yield line_of(node), f"本文の数 {number} は、このページのどの出力にもありません。"
+        for number in stale(text, shown):
+            yield line_of(node), f"本文の数 {number} は、このページのどの出力にもありません。"
+    for n, (cell, _) in enumerate(cells, 1):
+        for block in cell.findall(is_input):
+            code = COMMENT.sub("", block.astext())
+            known = [*shown, *map(float, DECIMAL.findall(code))]
+            for number in stale("\n".join(COMMENT.findall(block.astext())), known):
+                yield cell.line, f"セル{n}のコメントの数 {number} は、出力にも、セルのコードにもありません。"
+
+
+def stale(text, shown):
+    """Yield each decimal of the text that rounds none of the shown numbers."""
+    text = unicodedata.normalize("NFKC", RAISED.sub("^", text)).replace("\u2212", "-")  # minus sign
+    for match in IN_TEXT.finditer(EXEMPT.sub("", joined(text))):
+        mantissa, exponent = match[1], int(match[2] or match[3] or 0)
+        half = 0.501 * 10.0 ** (exponent - len(mantissa.partition(".")[2]))
+        if not any(abs(x - float(f"{mantissa}e{exponent}")) <= half for x in shown):
+            yield match[0]
+
+
+def is_run(text, path, package):
+    """Whether the text is lines in a row of a file of the package."""
+    lines, whole = ([line.strip() for line in x.strip().split("\n")] for x in (text, path.read_text(encoding="utf-8")))
+    return package in path.parents and any(whole[n : n + len(lines)] == lines for n in range(len(whole)))
 
 
 def drifts(cells, want, how):
@@ -124,7 +180,10 @@ def check(app, env):
             orphans.discard(path)
         if only and doc not in only:
             continue
-        want, found = read(path), list(faults(tree, cells))
+        want, found = read(path), list(faults(tree, cells, Path(app.confdir, "attention_book")))
+        ran = NbMetadataCollector.get_exec_data(env, doc)
+        if ran and not ran["succeeded"] and all(finished(*cell) for cell in cells):
+            found.append((None, "出力を消したセルが、最後まで実行されていません。エラーを直してください。"))
         if mode != "accept":
             found += drifts(cells, want, f"意図した変更なら: nox -s accept -- {doc}")
         elif found:
@@ -153,8 +212,8 @@ def prose(tree):
         ):
             continue
         else:
-            text = re.sub(r"<[^>]*>", "\n", node) if isinstance(node.parent, nodes.raw) else node
-        yield node, unicodedata.normalize("NFKC", text).replace("\u2212", "-")  # minus sign
+            text = TAG.sub(r"\n\1\n", node) if isinstance(node.parent, nodes.raw) else node
+        yield node, text
 
 
 def line_of(node):
@@ -165,8 +224,12 @@ def failed(got):
     return any("traceback" in output for output in got)
 
 
+def tags_of(cell):
+    return cell["cell_metadata"].get("tags", [])
+
+
 def raises(cell):
-    return "raises-exception" in cell["cell_metadata"].get("tags", [])
+    return "raises-exception" in tags_of(cell)
 
 
 def finished(cell, got):
@@ -174,7 +237,7 @@ def finished(cell, got):
 
 
 def tolerance_of(cell):
-    return cell["cell_metadata"].get("tolerance", 0)
+    return float(cell["cell_metadata"].get("tolerance", 0))  # YAML reads 1e-3 as text
 
 
 class Dumper(yaml.SafeDumper):

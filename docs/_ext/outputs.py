@@ -8,6 +8,8 @@ from docutils import nodes
 # A number with a point or an exponent; 2.4.6 is a version, and text.
 DECIMAL = re.compile(r"(?<![\d.])([-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE][-+]?\d))(?:[eE][-+]?\d+)?)(?!\d|\.\d)")
 
+THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?=\.\d)")
+
 
 def cells_of(tree):
     """Return [(cell, outputs)]; values that the text shows through {glue} are a last cell of their own."""
@@ -30,10 +32,14 @@ def published(output):
         return {kind: clean(output.astext())}
     kinds = {}
     for form in bundle.children:
-        image = next(form.findall(nodes.image), None)
-        kinds[form["mime_type"]] = Path(image["uri"]).name if image else clean(form.astext())
+        kind = form["mime_type"]
+        targets = [Path(image["uri"]).name for image in form.findall(nodes.image)]
+        if not kind.startswith("image/"):
+            targets += [link["refuri"] for link in form.findall(nodes.reference) if "refuri" in link]
+            targets.insert(0, form.astext())
+        kinds[kind] = clean("\n".join(targets))
     if kinds.get("text/plain", "").startswith("図："):  # attention_book.figures.summary
-        kinds = {"text/plain": kinds["text/plain"]}
+        kinds = {kind: text for kind, text in kinds.items() if not kind.startswith("image/")}
     return {kind: text for kind, text in sorted(kinds.items()) if text}
 
 
@@ -41,8 +47,12 @@ def is_box(kind):
     return lambda node: isinstance(node, nodes.container) and node.get("nb_element") == kind
 
 
+def is_input(node):
+    return isinstance(node, nodes.literal_block) and any(map(is_box("cell_code_source"), ancestors(node)))
+
+
 def is_glued(node):
-    shown = isinstance(node, nodes.inline) and "pasted-text" in node["classes"]
+    shown = isinstance(node, nodes.inline | nodes.math_block) and {"pasted-text", "pasted-math"} & {*node["classes"]}
     return (shown or is_box("mime_bundle")(node)) and not in_cell(node)
 
 
@@ -59,6 +69,11 @@ def clean(text):
     """Without colours and trailing spaces; a carriage return stays, to be refused."""
     lines = re.sub(r"\x1b\[[0-9;]*m", "", text).rstrip("\n ").split("\n")
     return "\n".join(line.rstrip(" \t") for line in lines)
+
+
+def joined(text):
+    """Write 1,234.5 as 1234.5."""
+    return THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
 
 
 def same(want, got, tolerance=0):
@@ -82,8 +97,14 @@ def narrow(text):
 
 
 def close(want, got, tolerance):
-    """Within 1e-5 of the value, and from four decimals on one more unit of the last one."""
-    mantissa, _, exponent = want.lower().partition("e")
-    digits = len(mantissa.partition(".")[2])
-    last_unit = 1.01 * 10.0 ** (int(exponent or 0) - digits) if digits >= 4 else 0
+    """Within 1e-5 of the value, and from four decimals on one more unit of the last one of the finer number."""
+    places = [decimals(number) for number in (want, got)]
+    last = min(exponent - digits for digits, exponent in places)
+    last_unit = 1.01 * 10.0**last if max(places)[0] >= 4 else 0
     return want == got or abs(float(want) - float(got)) <= max(1e-5 * abs(float(want)) + last_unit, tolerance)
+
+
+def decimals(number):
+    """Return how many decimals and which exponent are written: (1, -3) for 1.5e-3."""
+    mantissa, _, exponent = number.lower().partition("e")
+    return len(mantissa.partition(".")[2]), int(exponent or 0)

@@ -1,6 +1,7 @@
 """A small book of its own, built as the real one is: its conf.py, its extensions, its sessions' settings."""
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numpy._core import _multiarray_umath as CPU
 
 MAIN = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "book"
@@ -15,6 +17,17 @@ sys.path.insert(0, str(MAIN / "docs" / "_ext"))
 
 # noxfile.py; without colours
 ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default", "NO_COLOR": "1"}
+# Everything of another machine that may not change an output. NumPy warns of features that the CPU lacks.
+OTHER_MACHINE = {
+    "OMP_NUM_THREADS": "2",
+    "TZ": "Asia/Tokyo",
+    "PYTHONHASHSEED": "1",
+    "LC_ALL": "C.UTF-8",
+    "ATEN_CPU_CAPABILITY": "default",
+    "NPY_DISABLE_CPU_FEATURES": " ".join(name for name in CPU.__cpu_dispatch__ if CPU.__cpu_features__[name]),
+}
+if platform.machine() in ("x86_64", "AMD64"):
+    OTHER_MACHINE["OPENBLAS_CORETYPE"] = "Haswell"
 # The real conf.py down to the look of the site, with what reads or changes text and outputs.
 CONF = """
 extensions = ["myst_nb", "sphinxcontrib.bibtex", "gate", "japanese", "maths", "ports", "kernels", "recover"]
@@ -30,6 +43,7 @@ class Run:
 
     def __init__(self, done):
         self.code, self.text = done.returncode, done.stdout
+        self.executed = self.text.count("Executing notebook using")  # pages whose cells ran
         start, page, line, found = None, None, None, []
         for match in [*self.WARNING.finditer(self.text), None]:
             if start is not None:
@@ -58,11 +72,11 @@ class Book:
     def drop(self, *pages):
         for page in pages:
             (self.docs / f"{page}.md").unlink()
-            (self.expected / f"{page}.yml").unlink()
+            (self.expected / f"{page}.yml").unlink(missing_ok=True)
 
-    def build(self, *options, mode="check", pages=""):
+    def build(self, *options, mode="check", pages="", **variables):
         command = [sys.executable, "-m", "sphinx", "-c", ".", "-d", "_build/doctrees", *options, "docs", "_build/html"]
-        env = os.environ | ENV | {"BOOK_MODE": mode, "BOOK_PAGES": pages}
+        env = os.environ | ENV | {"BOOK_MODE": mode, "BOOK_PAGES": pages} | variables
         done = subprocess.run(
             command, cwd=self.root, env=env, encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -77,8 +91,10 @@ def new_book(tmp_path_factory):
         root = tmp_path_factory.mktemp("book")
         for folder in ("attention_book", "docs/_ext"):
             shutil.copytree(MAIN / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(SMALL, root / "docs", dirs_exist_ok=True, ignore=shutil.ignore_patterns("toy.py"))
-        shutil.copy(SMALL / "toy.py", root / "attention_book")
+        shutil.copytree(SMALL, root / "docs", dirs_exist_ok=True, ignore=shutil.ignore_patterns("toy.*"))
+        (root / "docs" / "curve.png").write_bytes(b"")
+        for path in SMALL.glob("toy.*"):
+            shutil.copy(path, root / "attention_book")
         kernel = Path("docs/_ipython/profile_default/ipython_kernel_config.py")
         (root / kernel).parent.mkdir(parents=True)
         shutil.copy(MAIN / kernel, root / kernel)
@@ -99,8 +115,9 @@ def accepted(new_book):
     return book
 
 
-@pytest.fixture
-def real_book(tmp_path):
+@pytest.fixture(scope="session")
+def real_book(tmp_path_factory):
+    root = tmp_path_factory.mktemp("real") / "book"
     ignored = shutil.ignore_patterns("_build", ".*", "tests", "benchmarks", "third_party", "__pycache__", "*.new")
-    shutil.copytree(MAIN, tmp_path / "book", ignore=ignored)
-    return Book(tmp_path / "book")
+    shutil.copytree(MAIN, root, ignore=ignored)
+    return Book(root)
