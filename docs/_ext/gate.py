@@ -241,7 +241,10 @@ def tolerance_of(cell):
 
 
 class Dumper(yaml.SafeDumper):
-    """Writes text of several lines as a block, so that a person can read the difference."""
+    """Writes text of several lines as a block, and equal outputs in full, so that a person can read the difference."""
+
+    def ignore_aliases(self, data):
+        return True
 
 
 def represent_text(dumper, text):
