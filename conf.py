@@ -57,7 +57,9 @@ nb_merge_streams = True
 logging.getLogger("traitlets").setLevel(logging.WARNING)  # nbclient announces every kernel there
 # What the outputs depend on is the cache's address: Sphinx reads every page again when it changes.
 _key = hashlib.sha256(sys.version.encode())
-for _path in sorted([*ROOT.glob("attention_book/**/*"), *ROOT.glob("docs/_ipython/**/*.py")]):
+for _path in sorted(
+    p for f in ("attention_book/**/*", "docs/_ipython/**/*.py", "docs/_ext/*.py") for p in ROOT.glob(f)
+):
     if _path.is_file() and "__pycache__" not in _path.parts:
         _key.update(str(_path.relative_to(ROOT)).encode() + _path.read_bytes())
 _key.update("\n".join(sorted(f"{d.name}=={d.version}" for d in metadata.distributions())).encode())

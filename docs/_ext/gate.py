@@ -189,8 +189,14 @@ def check(app, env):
         elif found:
             report(doc, None, "このページの出力は受け入れていません。次の問題を直してください。")
         elif cells and (new := accepted(cells, want)) != want:
-            write(path, new)
-            log.info("受け入れました: %s。git diff で確かめてからコミットしてください。", path.relative_to(app.confdir))
+            try:
+                write(path, new)
+            except OSError as error:
+                report(
+                    doc, None, f"期待出力を書けないので、前のまま残しました: {error}。直して、もう一度 nox -s accept。"
+                )
+            else:
+                log.info("受け入れました: %s。git diff で確かめてからコミットします。", path.relative_to(app.confdir))
         for line, message in dict.fromkeys(found):  # the same number twice in a line is one message
             report(doc, line, message)
     for path in sorted(orphans if not only else ()):
@@ -274,8 +280,11 @@ def write(path, data):
     """Write all or nothing: a run that is stopped leaves the old file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
-    new.write_text(to_yaml(data), encoding="utf-8", newline="\n")
-    os.replace(new, path)
+    try:
+        new.write_text(to_yaml(data), encoding="utf-8", newline="\n")
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def setup(app):

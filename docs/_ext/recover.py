@@ -1,5 +1,6 @@
 """実行が途中で止まっても、Sphinxを落とさずに理由を伝え、壊れた控えは捨てて作り直す。"""
 
+import asyncio
 import shutil
 from time import perf_counter
 
@@ -12,6 +13,7 @@ from sphinx.util import logging
 log = logging.getLogger(__name__)
 start_client = cache.NotebookClientCache.start_client
 
+ATTEMPTS = 3  # to start a kernel
 DIED = (
     "カーネルが、起動中かセルの途中で終わりました。メモリーが足りないか、ほかから止められました。"
     "もう一度作っても同じなら、そのセルの計算を小さくしてください。"
@@ -24,24 +26,29 @@ ENDLESS = (
 
 def run(notebook, cwd, timeout, **options):
     """Replace single_nb_execution: a kernel that died is a result too, and the reason is told in Japanese."""
-    begun = perf_counter()
-    try:
-        result = single_nb_execution(notebook, cwd=cwd, timeout=timeout, **options)
-    except RuntimeError as error:  # DeadKernelError, or no answer from a new kernel
-        result = ExecutionResult(notebook, cwd, perf_counter() - begun, error, DIED)
-    if isinstance(result.err, CellTimeoutError):
-        result.exc_string = ENDLESS.format(timeout)
-    if not isinstance(result.err, CellExecutionError | None):
-        show(notebook, result)
-    return result
+    cells = []
+    for attempt in range(ATTEMPTS):
+        begun = perf_counter()
+        try:
+            result = single_nb_execution(
+                notebook, cwd, timeout, **options, on_cell_execute=lambda cell, cell_index: cells.append(cell)
+            )
+        except RuntimeError as error:  # DeadKernelError, or no answer from a new kernel
+            result = ExecutionResult(notebook, cwd, perf_counter() - begun, error, DIED)
+            if not cells and attempt + 1 < ATTEMPTS:
+                continue  # nothing has run: another build took one of its ports, for example
+        if isinstance(result.err, CellTimeoutError):
+            result.exc_string = ENDLESS.format(timeout)
+        if not isinstance(result.err, CellExecutionError | None):
+            show(result, cells[-1] if cells else next(x for x in notebook.cells if x.cell_type == "code"))
+        return result
 
 
-def show(notebook, result):
+def show(result, cell):
     """Let the cell that was stopped tell why, as its page then does in every later build."""
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    stopped = ([cell for cell in code if cell.execution_count] or code[:1])[-1]
-    error = new_output("error", ename=type(result.err).__name__, evalue="", traceback=[result.exc_string])
-    stopped.outputs = [output for output in stopped.outputs if output.output_type != "error"] + [error]
+    name = type(result.err).__name__
+    error = new_output("error", ename=name, evalue=result.exc_string, traceback=[f"{name}: {result.exc_string}"])
+    cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
 
 
 def start(self):
@@ -55,7 +62,13 @@ def start(self):
         start_client(self)
 
 
+def refuse(loop, sent, callback):
+    """Keep nbclient from catching Ctrl-C: it would stop its kernel only, and wait for its answer for ever."""
+    raise RuntimeError
+
+
 def setup(app):
+    asyncio.SelectorEventLoop.add_signal_handler = refuse
     direct.single_nb_execution = cache.single_nb_execution = run
     cache.NotebookClientCache.start_client = start
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -59,7 +59,6 @@ def assert_right(book):
 STOPPED = {
     "killed": ("import os\nos.kill(os.getpid(), 9)", "カーネルが、起動中かセルの途中で終わりました"),
     "endless": ("while True: pass", "セルが10秒たっても終わりません"),
-    "exits": ("import os\nos._exit(0)", "カーネルが、起動中かセルの途中で終わりました"),
 }
 
 
@@ -68,7 +67,7 @@ def test_a_cell_that_is_stopped(tiny, name):
     code, message = STOPPED[name]
     write(tiny, code)
     old = snapshot(tiny)
-    for options in (["-E", "-a", "-W"], [], ["-W"]):
+    for options in (["-E", "-a", "-W"], []):
         run = tiny.build("-D", "nb_execution_timeout=10", *options)
         assert run.code == 1, run.text
         said = [said for line, said in run.of("page") if line == 15]
@@ -96,8 +95,10 @@ def wait_for(path):
     raise TimeoutError(path)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("mode", ["check", "live", "accept"])
+@pytest.mark.parametrize(
+    ("mode", "sent"),
+    [("check", signal.SIGINT), ("check", signal.SIGKILL), ("live", signal.SIGINT), ("accept", signal.SIGKILL)],
+)
 def test_a_build_that_is_stopped(tiny, mode, sent):
     """Ctrl-C reaches every process of the group."""
     tiny.build(mode="live")
@@ -142,3 +143,30 @@ def test_two_builds_at_once(tiny):
     assert (docs.code, docs.warnings) == (0, []), docs.text
     assert live.wait(60) == 0
     assert_right(tiny)
+
+
+FULL = """
+import pathlib
+write_text = pathlib.Path.write_text
+def full(path, text, **options):
+    write_text(path, text[: len(text) // 2] if path.suffix == ".new" else text, **options)
+    if path.suffix == ".new":
+        raise OSError(28, "No space left on device")
+pathlib.Path.write_text = full
+"""
+
+
+def test_no_room_on_the_disk_while_accepting(tiny):
+    old = snapshot(tiny)
+    write(tiny, "print('another')")
+    conf = (tiny.root / "conf.py").read_text(encoding="utf-8")
+    (tiny.root / "conf.py").write_text(conf + FULL, encoding="utf-8")
+    run = tiny.build("-E", "-a", "-W", mode="accept")
+
+    assert run.code == 1
+    assert any("期待出力を書けないので、前のまま残しました" in said for _, said in run.of("page")), run.text
+    assert snapshot(tiny) == old
+    (tiny.root / "conf.py").write_text(conf, encoding="utf-8")
+    assert tiny.build(mode="accept").code == 0
+    assert snapshot(tiny) != old
+    assert tiny.build("-E", "-a", "-W").code == 0
