@@ -16,9 +16,9 @@ def as_array(name, array):
 def as_floating(name, array):
     """Return `array` as floating point: integers and lists become float64, floats keep their dtype."""
     array = as_array(name, array)
-    if np.issubdtype(array.dtype, np.floating):
+    if array.dtype.kind == "f":
         return array
-    if np.issubdtype(array.dtype, np.integer):
+    if array.dtype.kind in "iu":
         return array.astype(np.float64)
     raise TypeError(
         f"{name} は実数の配列にしてください: dtype={array.dtype}。astype(float) などで浮動小数点に直してから渡します。"
@@ -108,6 +108,13 @@ def broadcast_batch(**arrays):
         ) from None
 
 
+def expanded(array, batch):
+    """Return `array` (..., length, dim) as a view with the leading shape `batch`."""
+    if array.shape[:-2] == batch:
+        return array
+    return np.broadcast_to(array, (*batch, *array.shape[-2:]))
+
+
 def fitting(name, array, shape):
     """Return a view of `array` with the shape of the scores; it may never enlarge them."""
     try:
@@ -162,9 +169,7 @@ def checked(query, key, value, mask, bias, is_causal, offset, window, scale):
         scale = work.type(scale)
         if bias is not None:
             bias = fitting("bias", as_floating("bias", bias).astype(work, copy=False), scores)
-    query, key, value = (
-        np.broadcast_to(a.astype(work, copy=False), (*batch, *a.shape[-2:])) for a in (query, key, value)
-    )
+    query, key, value = (expanded(a.astype(work, copy=False), batch) for a in (query, key, value))
     return Checked(query, key, value, mask, bias, band, scale, dtype)
 
 

@@ -1,5 +1,7 @@
 """同じ答えを、スコアの行列全体を作らずに求めます。"""
 
+import math
+
 import numpy as np
 
 from attention_book._inputs import as_length, checked, quiet
@@ -21,7 +23,8 @@ def blockwise_attention(
 ):
     """クエリを `block_size` 本ずつに区切って、:func:`scaled_dot_product_attention` と同じ答えを求めます。
 
-    1度に持つスコアは ``block_size * S`` 個です。
+    1度に持つスコアは、多くても ``block_size * S`` 個です。
+    全ヘッドのクエリを合わせても `block_size` 本までなら、1トークンずつの生成のように、全ヘッドをまとめて計算します。
     causalとwindowでは、区切りの中のどのクエリにも見えないキーを、計算せずに飛ばします。
     隠したバリューのNaNは、飛ばしたところでは出力に入りません。
     混ぜてから割るので、dtypeの上限に近いバリューでは、無限大になることがあります。
@@ -59,15 +62,20 @@ def blockwise_attention(
     x = checked(query, key, value, mask, bias, is_causal, offset, window, scale)
     output = np.empty((*x.query.shape[:-1], x.value.shape[-1]), x.query.dtype)
     with quiet():
-        for head in np.ndindex(output.shape[:-2]):
+        for head in heads(output, block_size):
             for rows in blocks(0, output.shape[-2], block_size):
                 keys = visible(x, rows)
-                e = exponentials(block_scores(x, head, rows, keys))  # (rows, keys)
-                total = e.sum(axis=-1, keepdims=True)  # (rows, 1)
-                np.matmul(e, x.value[head][keys], out=output[head][rows])
-                output[head][rows] /= np.where(total == 0, 1, total)
+                e = exponentials(block_scores(x, head, rows, keys))  # (..., rows, keys)
+                mixed = np.matmul(e, x.value[head][..., keys, :], out=output[head][..., rows, :])
+                mixed /= np.maximum(row_sums(e), 1)  # a sum is at least exp(0) = 1, or 0 where nothing is visible
                 del e  # before the next block is made
     return output.astype(x.dtype, copy=False)
+
+
+def heads(output, block_size):
+    """Return the index of each head, or () for all at once, where their queries are no more than one block."""
+    *batch, length, _ = output.shape
+    return [()] if math.prod(batch) * length <= block_size else np.ndindex(*batch)
 
 
 def blocks(start, stop, size):
@@ -86,25 +94,32 @@ def visible(x, rows):
 
 
 def block_scores(x, head, rows, keys):
-    """Return the scores of some queries and keys of one head, -inf where hidden."""
-    scores = x.query[head][rows] * x.scale @ x.key[head][keys].T  # (rows, keys)
+    """Return the scores of some queries and keys of one head (of all heads if it is ()), -inf where hidden."""
+    query, key = x.query[head][..., rows, :], x.key[head][..., keys, :]
+    scores = query * x.scale @ key.swapaxes(-1, -2)  # (..., rows, keys)
     if x.bias is not None:
-        scores += x.bias[head][rows, keys]
+        scores += x.bias[head][..., rows, keys]
     if x.band is not None:
         offset, window = x.band.values()
         hide_edges(scores, rows.start + offset - keys.start, window)
     if x.mask is not None:
-        np.copyto(scores, -np.inf, where=~x.mask[head][rows, keys])
+        np.copyto(scores, -np.inf, where=~x.mask[head][..., rows, keys])
     return scores
 
 
 def hide_edges(scores, offset, window):
     """Hide the future and what is older than the window; the keys between are seen by every query of the block."""
-    length, key_len = scores.shape
-    position = offset + np.arange(length)[:, None]  # (rows, 1) where each query stands among the keys
-    index = np.arange(key_len)  # (keys,)
+    length, key_len = scores.shape[-2:]
     future = min(max(offset + 1, 0), key_len)
-    scores[:, future:][index[future:] > position] = -np.inf
-    if window is not None:
-        old = min(max(offset + length - window, 0), key_len)
-        scores[:, :old][index[:old] <= position - window] = -np.inf
+    if future < key_len:
+        seen = np.tri(length, key_len - future, offset - future, dtype=bool)  # (rows, the last keys)
+        np.copyto(scores[..., future:], -np.inf, where=~seen)
+    old = 0 if window is None else min(max(offset + length - window, 0), key_len)
+    if old > 0:
+        hidden = np.tri(length, old, offset - window, dtype=bool)  # (rows, the first keys)
+        np.copyto(scores[..., :old], -np.inf, where=hidden)
+
+
+def row_sums(e):
+    """Return e.sum(axis=-1, keepdims=True); as a matrix product it is faster."""
+    return e @ np.ones((e.shape[-1], 1), e.dtype)  # (..., rows, 1)

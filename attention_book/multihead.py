@@ -203,14 +203,13 @@ class MultiHeadAttention:
         embed_dim = self.embed_dim
         kv_dim = (len(self.in_proj_bias) - embed_dim) // 2
         num_kv_heads = kv_dim * self.num_heads // embed_dim
-        ends = [embed_dim, embed_dim + kv_dim]
-        for (name, x), weight, bias, num_heads in zip(
-            {"query": query, "key": key, "value": value}.items(),
-            np.split(self.in_proj_weight, ends),
-            np.split(self.in_proj_bias, ends),
-            (self.num_heads, num_kv_heads, num_kv_heads),
-            strict=True,
+        end = embed_dim + kv_dim
+        for name, x, rows, num_heads in (
+            ("query", query, slice(0, embed_dim), self.num_heads),
+            ("key", key, slice(embed_dim, end), num_kv_heads),
+            ("value", value, slice(end, None), num_kv_heads),
         ):
+            weight, bias = self.in_proj_weight[rows], self.in_proj_bias[rows]
             x = as_floating(name, x)
             if x.ndim < 2 or x.shape[-1] != embed_dim:
                 raise ValueError(

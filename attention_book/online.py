@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_book._inputs import as_length, checked, quiet
-from attention_book.blockwise import block_scores, blocks, visible
+from attention_book.blockwise import block_scores, blocks, row_sums, visible
 from attention_book.softmax import exponentials
 
 
@@ -19,9 +19,9 @@ class Partial(NamedTuple):
 
 def attend(scores, value):
     """Return the Partial of the scores (L, keys) of some keys and their values (keys, value_dim)."""
-    top = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)  # (L, 1)
+    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)  # (L, 1)
     e = exponentials(scores)
-    return Partial(top, e.sum(axis=-1, keepdims=True), e @ value)
+    return Partial(top, row_sums(e), e @ value)
 
 
 def merge(a, b):
@@ -94,5 +94,5 @@ def online_attention(
                     part = attend(block_scores(x, head, rows, keys), x.value[head][keys])
                     seen = part if seen is None else merge(seen, part)
                 if seen is not None:
-                    output[head][rows] = seen.mixed / np.where(seen.total == 0, 1, seen.total)
+                    output[head][rows] = seen.mixed / np.maximum(seen.total, 1)
     return output.astype(x.dtype, copy=False)

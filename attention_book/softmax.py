@@ -49,12 +49,12 @@ def softmax(x, axis=-1):
     with quiet():
         e = exponentials(x.astype(work), axis)
     total = e.sum(axis=axis, keepdims=True)
-    return (e / np.where(total == 0, 1, total)).astype(dtype)
+    return (e / np.maximum(total, 1)).astype(dtype)  # the total is at least exp(0) = 1, or 0 in a row of -inf
 
 
 def exponentials(scores, axis=-1):
     """Overwrite scores by exp(scores - maximum): never above 1, and all 0 where every score is -inf."""
-    top = np.max(scores, axis=axis, keepdims=True, initial=-np.inf)
+    top = scores.max(axis=axis, keepdims=True, initial=-np.inf)
     scores -= np.where(top == -np.inf, 0, top)  # a row of -inf: exp(-inf) is 0
     return np.exp(scores, out=scores)
 

@@ -75,6 +75,17 @@ def test_memory_beyond_the_inputs_output_included(blocked, limit, options):
     assert 2 < peak <= limit
 
 
+@pytest.mark.parametrize("length", [100, 1024])  # within one block, and over several
+@pytest.mark.parametrize("blocked", [blockwise_attention, online_attention])
+def test_memory_does_not_grow_with_the_number_of_heads(blocked, length):
+    query, key, value = np.random.default_rng(0).normal(size=(3, 8, 1024, 4)).astype(np.float32)
+    tracemalloc.start()
+    blocked(query[:, :length], key, value)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    assert peak < 1  # the scores of one block and head are 0.5 MiB
+
+
 @pytest.mark.parametrize("blocked", [blockwise_attention, online_attention])
 def test_a_long_mask_is_not_copied(blocked):
     query, key, value = np.random.default_rng(0).normal(size=(3, 4096, 8)).astype(np.float32)
