@@ -97,7 +97,7 @@ def accept(session):
 def live(session):
     """書きながら見ます。保存するたびに、変わったページだけを作り直します。"""
     watched = ("--watch", "attention_book", "--watch", "conf.py", "--ignore", "*/_ipython/*")
-    args = ("-c", ".", "-d", "_build/live-doctrees", "docs", "_build/live")
+    args = ("-c", ".", "-d", "_build/live/doctrees", "docs", "_build/live/html")
     python(session, "-m", "sphinx_autobuild", *watched, *args, *session.posargs, BOOK_MODE="live")
 
 

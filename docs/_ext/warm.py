@@ -26,6 +26,7 @@ def main():
     while True:
         request, sockets, _, _ = socket.recv_fds(requests, 2**20, 1)
         if not request:  # the build has ended
+            requests.close()
             return
         life = socket.socket(fileno=sockets[0])  # open as long as the kernel lives
         if pid := os.fork():

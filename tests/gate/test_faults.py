@@ -137,7 +137,7 @@ def test_a_damaged_cache(tiny, damage):
 
 def test_two_builds_at_once(tiny):
     write(tiny, "import time\ntime.sleep(2)")
-    live = started(tiny, "live", "-d", "_build/live-doctrees")
+    live = started(tiny, "live", "-d", "_build/live/doctrees")
     docs = tiny.build("-E", "-a", "-W", "-j", "2")
 
     assert (docs.code, docs.warnings) == (0, []), docs.text
