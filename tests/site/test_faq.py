@@ -28,10 +28,10 @@ def test_answers_are_short(soup):
 
 
 def test_answers_lead_to_the_place(soup):
-    """Each answer links a heading, a paragraph or a function of another page, not only the page."""
+    """Each answer links a heading, a paragraph or a function of another page, not only the page as a whole."""
+    lost = []
     for section in questions(soup):
         targets = [urldefrag(link["href"]) for link in section.p.find_all("a", class_="internal")]
-        assert targets, section.h3.get_text()
-        for address, anchor in targets:
-            assert address.endswith(".html"), section.h3.get_text()
-            assert anchor, section.h3.get_text()
+        if not any(page and anchor not in ("", page.removesuffix(".html")) for page, anchor in targets):
+            lost.append(section.h3.get_text())
+    assert lost == []
