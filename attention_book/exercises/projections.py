@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_book.attention import scaled_dot_product_attention
-from attention_book.exercises._grade import passed, require, require_close
+from attention_book.exercises._grade import NotYet, passed, require, require_close
 
 TOKENS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # experiment 1
 
@@ -79,19 +79,28 @@ def check_difference(W_v):
     >>> check_difference([[1.0], [1.0]])
     Traceback (most recent call last):
         ...
-    attention_book.exercises._grade.NotYet: バリュー[1, 0] が 1 です。-1 のはずです。2番目のトークンは [0, 1] です。
+    attention_book.exercises._grade.NotYet: バリュー[1, 0] が 1 です。-1 のはずです。[1, 0] からは 1、[0, 1] からは -1 を受け取ります。
     """
     value = TOKENS @ _projection("W_v", W_v)
-    require_close("バリュー", value, TOKENS[:, :1] - TOKENS[:, 1:], "2番目のトークンは [0, 1] です。")
+    require_close(
+        "バリュー", value, TOKENS[:, :1] - TOKENS[:, 1:], "[1, 0] からは 1、[0, 1] からは -1 を受け取ります。"
+    )
     passed("バリューは、2つの数の差です")
 
 
 def _projection(name, matrix):
     """Return a matrix that has a row for each of the two numbers of a token, or say what is wrong with it."""
-    matrix = np.asarray(matrix)
+    try:
+        matrix = np.asarray(matrix)
+    except ValueError:  # rows of different lengths
+        raise NotYet(f"{name} を行列にできません。どの行も同じ長さにしてください。") from None
     require(matrix.dtype.kind in "fiu", f"{name} が数の行列になっていません。... を行列に書き換えてください。")
     require(
-        matrix.ndim == 2 and matrix.shape[0] == 2,
+        matrix.ndim == 2,
+        f"{name} の形が {matrix.shape} です。角かっこを2重にして、行が2本の行列にしてください。",
+    )
+    require(
+        matrix.shape[0] == 2,
         f"{name} の形が {matrix.shape} です。トークン（行）の右から掛けるので、行は2本です。転置していませんか。",
     )
     require(np.isfinite(matrix).all(), f"{name} に、有限でない数があります。")
