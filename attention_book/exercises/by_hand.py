@@ -39,10 +39,15 @@ def check_softmax(answer):
     powers = np.exp(scores)
     require_close("重み", weights, powers / powers.sum(axis=-1, keepdims=True), "expを取ってから合計で割ります。")
     with np.errstate(all="ignore"):  # the answer may overflow here; the next line says so
-        large = ask(answer, np.array([1000.0, 1000.0]))
+        top, _, low = ask(answer, np.array([[1000.0, 1000.0], [0.0, 0.0], [-1000.0, -1000.0]]))
     require(
-        np.allclose(large, 0.5),
-        f"スコアが [1000, 1000] のとき、重みが {large} になりました。expの前に、行の最大値を引きましょう。",
+        np.allclose(top, 0.5),
+        f"スコアが [1000, 1000] のとき、重みが {top} になりました。expの前に、行の最大値を引きましょう。",
+    )
+    require(
+        np.allclose(low, 0.5),
+        f"[1000, 1000] と [-1000, -1000] の行を一緒に渡すと、後の行の重みが {low} になりました。"
+        "行ごとに、その行の最大値を引きましょう（axis=-1、keepdims=True）。",
     )
     passed("行の合計、値、大きなスコア")
 

@@ -41,6 +41,10 @@ def check_soft_lookup(answer):
         np.shape(output) != (4,) or not np.allclose(output, softmax(scores * 2.0) @ values),
         "温度を掛けています。スコアを温度で割ってください。",
     )
+    require(
+        np.shape(output) != (4,) or not np.allclose(output, softmax(scores / 2.0 / np.sqrt(2)) @ values),
+        "√2でも割っています。この練習では、温度だけで割ります。",
+    )
     require_close("温度2の出力", output, softmax(scores / 2.0) @ values, "softmax(スコア / 温度) で混ぜます。")
     with np.errstate(all="ignore"):  # the answer may overflow here; the next line says so
         cold = ask(answer, query, keys, values, 1e-3)

@@ -39,6 +39,7 @@ def test_soft_lookup_passes(capsys):
         (lambda q, k, v, t: softmax(k @ q / t), "重みでしょうか"),
         (lambda q, k, v, t: softmax(k @ q / t)[:2], r"形が \(2,\)"),
         (lambda q, k, v, t: softmax(k @ q * t) @ v, "温度を掛けています"),
+        (lambda q, k, v, t: softmax(k @ q / t / np.sqrt(2)) @ v, "√2でも割っています"),
         (lambda q, k, v, t: softmax(k @ q) @ v, r"温度2の出力\[0\]"),
         (hard, r"温度2の出力\[0\]"),
         (overflowing, "最大値を引く"),
