@@ -154,8 +154,8 @@ TEXT = {
         "scaled dot-product attention",
         "標準偏差がに増えます。",  # the formula between stands as MathML
         "割らないと、次元が大きいほど1つのキーが重みを独占し",
-        "割れば、どちらも次元によらずほぼ一定です。",
-        "論文の著者は、それが学習を妨げると推測しています",  # the lesson states it as a fact
+        "割れば、次元4から先は、どちらもほぼ一定です。",
+        "softmaxが勾配のとても小さい所へ追いやられるからだろうと推測しています",  # the lesson states it as a fact
     ],
     "self-attention": [
         "クエリもキーもバリューも、すべて同じ系列から来ます。",
