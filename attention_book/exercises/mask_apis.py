@@ -41,8 +41,10 @@ def check_mha_mask(answer):
         not np.array_equal(mask, ~right),
         "向きが逆です。attn_mask では、Trueが「隠す」です。",
     )
+    tiled = np.tile(keep[:, 0], (num_heads, 1, 1))
+    require(not np.array_equal(mask, tiled), "向きが逆で、並びも違います。まず、Trueを「隠す」にしましょう。")
     require(
-        not np.array_equal(mask, ~np.tile(keep[:, 0], (num_heads, 1, 1))),
+        not np.array_equal(mask, ~tiled),
         "並びが違います。1つ目の系列の全ヘッド、2つ目の系列の全ヘッド、の順です（np.tile ではなく np.repeat）。",
     )
     wrong = np.argwhere(mask != right)

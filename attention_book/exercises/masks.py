@@ -51,7 +51,8 @@ def check_causal_weights(answer):
     sums = weights.sum(axis=-1)
     hint = "隠すのはsoftmaxの前で、スコアを -inf にします。合計を取る軸（axis=-1）も確かめましょう。"
     require(np.allclose(sums, 1), f"行の合計が {np.round(sums, 3)} です。どれも1のはずです。{hint}")
-    require_close("重み", weights, softmax(np.where(past, scores, -np.inf)))
+    hint = "スコアは√d_kで割ったあとのものなので、もう割りません。"
+    require_close("重み", weights, softmax(np.where(past, scores, -np.inf)), hint)
     far = scores - 2e9
     require(
         np.allclose(ask(answer, far), softmax(np.where(past, far, -np.inf))),

@@ -4,6 +4,7 @@ import numpy as np
 
 from attention_book.attention import scaled_dot_product_attention
 from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.softmax import softmax
 
 
 def check_name_ratio(answer):
@@ -43,7 +44,11 @@ def check_name_ratio(answer):
     back = (x[:2] @ W_q) @ (x[2] @ W_k)
     for wrong, message in (
         (scores[0] / scores[1], "スコアの比になっています。重みの比は、expを取ったものの比です。"),
+        (difference, "スコアの差のままです。重みの比にするには、√d_kで割ってからexpを取ります。"),
+        (difference / 2, "スコアの差のままです。重みの比にするには、expを取ります。"),
         (np.exp(difference), "√d_kで割っていません。head_dimは、W_kの列の数です。"),
+        (np.exp(difference / np.sqrt(6)), "√embed_dimで割っています。割るのは√head_dim（W_kの列の数）です。"),
+        (softmax(scores / 2)[0], "firstへの重みそのものになっています。secondへの重みで割って、比にします。"),
         (np.exp(-difference / 2), "比が逆さまです。firstへの重みを、secondへの重みで割ります。"),
         (
             np.exp((back[0] - back[1]) / 2),
@@ -91,6 +96,10 @@ def check_cross_attention(answer):
     require(isinstance(got, tuple) and len(got) == 2, "return output, weights のように、出力と重みを返してください。")
     output, weights = got
     L, S = len(x), len(memory)
+    require(
+        (np.shape(output), np.shape(weights)) != ((L, S), (L, 2)),
+        "返す順番が逆です。return output, weights のように、出力を先にします。",
+    )
     for shape, message in (
         ((S, L), "クエリとキーが入れ替わっています。クエリはxから、キーはmemoryから作ります。"),
         ((L, L), "キーがxから作られています。それはself-attentionです。キーはmemoryから作ります。"),
@@ -104,6 +113,11 @@ def check_cross_attention(answer):
         f"重みの行の合計が {np.round(sums, 3)} です。softmaxはキーの方向（axis=-1）に掛けます。",
     )
     want = scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v, return_weights=True)
-    require_close("重み", weights, want[1], "スコアを√d_kで割ったかを確かめましょう。")
+    require_close(
+        "重み",
+        weights,
+        want[1],
+        "スコアを√d_kで割ったか、クエリにW_q、キーにW_kを掛けたかを確かめましょう。",
+    )
     require_close("出力", output, want[0], "バリューは memory @ W_v です。")
     passed("形、行の合計、重み、出力")

@@ -56,8 +56,13 @@ def check_mha_shapes(answers, *, embed_dim=8, num_heads=1, batch=1, query_len=4,
     }
     for name, shape in right.items():
         require(answers.get(name, ...) is not ..., f"{name} の形を書きましょう。")
+        require(
+            isinstance(answers[name], (tuple, list)),
+            f"{name} の形は、(1, 4, 8) のように、かっこの中に数を並べて書きましょう。",
+        )
         got = tuple(answers[name])
         if got != shape:
-            hint = hints.get((name, got), f"軸の数は {len(shape)} です。" if len(got) != len(shape) else "")
+            last = "違う軸を、前から順に見直しましょう。"
+            hint = hints.get((name, got), f"軸の数は {len(shape)} です。" if len(got) != len(shape) else last)
             require(False, f"{name} の形 {got} が違います。{hint}")
     passed("4つの形")

@@ -36,7 +36,7 @@ def test_causal_weights_pass(capsys):
         (lambda s: softmax(s + np.tri(4)), "1行目の重みに、未来の2列目"),
         (lambda s: np.where(causal_mask(4), softmax(s), 0), r"行の合計が .*softmaxの前"),
         (lambda s: softmax(np.where(causal_mask(4), s, -np.inf), axis=0), r"行の合計が .*axis=-1"),
-        (lambda s: filled(causal_mask(4))(2 * s), r"重み\[1, 0\] が"),
+        (lambda s: filled(causal_mask(4))(2 * s), r"重み\[1, 0\] が .*もう割りません"),
         (filled(causal_mask(4), -1e9), "-np.inf を使いましょう"),
     ],
 )

@@ -49,6 +49,10 @@ def test_right_answers_pass(capsys):
     ("answer", "message"),
     [
         (unscaled, "√d_kで割っていません"),
+        (lambda *a: np.log(ratio(*a)), "差のままです。.*expを取ります"),
+        (lambda *a: np.log(unscaled(*a)), "差のままです。.*√d_kで割って"),
+        (lambda *a: np.exp(np.log(unscaled(*a)) / np.sqrt(6)), "√embed_dimで割って"),
+        (lambda *a: ratio(*a) / (1 + ratio(*a)), "重みそのもの"),
         (of_scores, "スコアの比"),
         (upside_down, "比が逆さま"),
         (names_ask, "名前のほうがクエリ"),
@@ -69,8 +73,10 @@ def test_ratio_names_the_fault(answer, message):
         (lambda x, memory, *W: cross(x, x, *W), r"形が \(3, 3\) .*キーがx"),
         (lambda x, memory, *W: cross(memory, memory, *W), r"形が \(5, 5\) .*クエリがmemory"),
         (lambda *a: cross(*a[:2], *(W[:, :1] for W in a[2:]))[::-1], r"形が \(3, 1\) .*\(L, S\) = \(3, 5\)"),
+        (lambda *a: cross(*a)[::-1], "順番が逆"),
         (lambda *a: with_softmax(*a, axis=0), "行の合計が .*axis=-1"),
         (lambda *a: with_softmax(*a, scale=1), "√d_kで割ったか"),
+        (lambda x, memory, W_q, W_k, W_v: cross(x, memory, W_k, W_q, W_v), "キーにW_k"),
         (lambda x, memory, W_q, W_k, W_v: cross(x, memory, W_q, W_k, -W_v), "memory @ W_v"),
     ],
 )
