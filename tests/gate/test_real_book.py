@@ -10,7 +10,7 @@ from conftest import OTHER_MACHINE
 from test_gate import FAULTS, OUTPUT, cell, end, lines_of
 
 CELL = r"(^```\{code-cell\}.*\n(?:---\n(?:.*\n)*?---\n|(?::.*\n)*))"  # and its options
-SHOWN = r"(\)(?:.*\n(?!```))*?.*(?:round\(|:\.\d))"  # a rounded number later in the cell
+SHOWN = r"(\)(?:.*\n(?!```))*?.*(?:round\(|:\.[2-9]))"  # a number of some digits later in the cell
 SEEN = f"{OUTPUT}|最後まで実行"  # an assert of the page may be first
 
 
