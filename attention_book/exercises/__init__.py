@@ -5,6 +5,7 @@
 
 from attention_book.exercises._grade import NotYet
 from attention_book.exercises.by_hand import check_second_row, check_softmax, check_turned_token
+from attention_book.exercises.cost import check_attend_block, check_cache_bytes
 from attention_book.exercises.mask_apis import check_mha_mask
 from attention_book.exercises.masks import check_causal_weights, check_repaired_masks
 from attention_book.exercises.multi_head import check_heads, check_prune_head
@@ -17,6 +18,8 @@ from attention_book.exercises.why_attention import check_path_length
 
 __all__ = [
     "NotYet",
+    "check_attend_block",
+    "check_cache_bytes",
     "check_causal_weights",
     "check_cross_attention",
     "check_difference",
