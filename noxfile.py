@@ -57,7 +57,7 @@ def tests(session):
     """パッケージ、検査、できたサイト（ブラウザー）を試験します。"""
     covered = ("--cov=attention_book", "--cov-branch", "--cov-fail-under=100", "--cov-report=term-missing:skip-covered")
     python(session, "-m", "pytest", "-q", "tests/package", *covered)
-    python(session, "-m", "pytest", "tests/extensions", "tests/gate", "tests/site", *session.posargs)
+    python(session, "-m", "pytest", "tests/extensions", "tests/gate", "tests/newest", "tests/site", *session.posargs)
 
 
 @shared
@@ -82,8 +82,9 @@ def mutants(session):
 
 @shared(default=False)
 def bench(session):
-    """PyTorchと速さを比べ、比の表を出します（`-- --quick` で短く）。"""
-    python(session, "benchmarks/bench.py", *session.posargs)
+    """PyTorchと速さを比べ、比の表を出します（`-- build` は本を作る速さ。どちらも `--quick` で短く）。"""
+    build = session.posargs[:1] == ["build"]
+    python(session, f"benchmarks/{'build' if build else 'bench'}.py", *session.posargs[build:])
 
 
 @shared(default=False)
@@ -105,6 +106,12 @@ def live(session):
 def linkcheck(session):
     """ページの外部リンクが生きているかを調べます（ネットワークを使います）。"""
     python(session, *SPHINX, "-b", "linkcheck", "docs", "_build/linkcheck", *session.posargs, BOOK_MODE="live")
+
+
+@nox.session(default=False)
+def newest(session):
+    """最新版のライブラリで本を作り、どのページがどれのためにずれるかを言います（`-- torch` で、torchの指定も外す）。"""
+    session.run("python", "tests/newest/newest.py", *session.posargs, env=ENV)  # it installs what it compares
 
 
 @nox.session(default=False)

@@ -170,12 +170,16 @@ def table(rows, sizes):
         yield f"| {' | '.join([row, dtype, *cells, goal])} |"
 
 
-def machine():
-    """Return what the numbers depend on."""
+def processor():
     info = Path("/proc/cpuinfo")
     cpu = re.search(r"model name\s*: (.+)", info.read_text() if info.exists() else "")
+    return cpu[1] if cpu else platform.machine()
+
+
+def machine():
+    """Return what the numbers depend on."""
     blas = [x["architecture"] for x in threadpoolctl.threadpool_info() if x["internal_api"] == "openblas"]
-    yield f"{datetime.date.today()}、{cpu[1] if cpu else platform.machine()}、1スレッド、"
+    yield f"{datetime.date.today()}、{processor()}、1スレッド、"
     yield f"NumPy {np.__version__}（OpenBLASのカーネルは {'、'.join(blas) or '不明'}）、"
     yield f"torch {torch.__version__}、Python {platform.python_version()} で測りました。\n"
     yield "数はCPU時間の比で、メモリは入力のほかに同時に持つ最大です。"
