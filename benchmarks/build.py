@@ -164,10 +164,12 @@ def comment_in_first_cell(page):
 
 def fresh(root, rounds):
     """Yield the rows of a whole build: ours, the bound it is compared with, ordinary kernels."""
+    say("測っています：全セルのCPU時間")
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
         imports, cells = pool.submit(own_time, root).result()
     bound = (cells + CORES * imports) / CORES
+    say("測っています：全部を作り直す")
     ours = fastest(root, "check", rounds)
     edit(root / "conf.py", without_kernels)
     ordinary = fastest(root, "check", rounds)
@@ -185,6 +187,7 @@ def fresh(root, rounds):
 def edits(root, whole, rounds):
     """Yield the rows of what is rebuilt after a save."""
     page, module = root / "docs" / f"{EDITED}.md", root / "attention_book" / "softmax.py"
+    say("測っています：変えたものだけを作り直す")
     build(root, "live")
     found = {}
     for _ in range(rounds):
@@ -279,9 +282,11 @@ def main():
         sys.exit(f"使える引数は --quick だけです: {' '.join(sys.argv[1:])}。")
     with tempfile.TemporaryDirectory() as folder:
         print("".join(machine()), flush=True)
-        say("測っています：この本")
-        print(*fresh(copy_book(Path(folder, "book")), 1 if quick else 3), "", sep="\n", flush=True)
-        print(*growth(Path(folder), (5, 10, 20) if quick else (20, 50, 200)), sep="\n")
+        for row in fresh(copy_book(Path(folder, "book")), 1 if quick else 3):
+            print(row, flush=True)
+        print()
+        for row in growth(Path(folder), (5, 10, 20) if quick else (20, 50, 200)):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

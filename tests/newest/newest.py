@@ -75,17 +75,22 @@ def report(blamed, versions, others):
 
 
 def run(*args, **options):
-    return subprocess.run((sys.executable, "-m", *args), cwd=ROOT, encoding="utf-8", **options)
+    return subprocess.run((sys.executable, *args), cwd=ROOT, encoding="utf-8", **options)
+
+
+def pip(*args):
+    """Run pip without its own warnings, which the sessions' PYTHONWARNINGS would show."""
+    return run("-W", "ignore", "-m", "pip", *args, check=True, stdout=subprocess.PIPE).stdout
 
 
 def install(*args):
     say(f"pip install {' '.join(args)}")
-    run("pip", "install", "--quiet", *args, check=True)
+    pip("install", "-qq", *args)
 
 
 def installed(*options):
     """Return what pip lists as {name: row}."""
-    rows = json.loads(run("pip", "list", "--format=json", *options, check=True, stdout=subprocess.PIPE).stdout)
+    rows = json.loads(pip("list", "--format=json", *options))
     return {canonical(row["name"]): row for row in rows}
 
 
@@ -94,7 +99,7 @@ def build(title):
     out = ("-d", "_build/newest-doctrees", "docs", "_build/newest")
     env = os.environ | {"BOOK_MODE": "check", "NO_COLOR": "1"}
     done = run(
-        *("sphinx", "-c", ".", "-E", "-a", "-j", "auto", "-W", *out),
+        *("-m", "sphinx", "-c", ".", "-E", "-a", "-j", "auto", "-W", *out),
         **{"env": env, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT},
     )
     found = problems(done.returncode, done.stdout)
