@@ -1,7 +1,6 @@
 """A small book of its own, built as the real one is: its conf.py, its extensions, its sessions' settings."""
 
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -9,25 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from numpy._core import _multiarray_umath as CPU
+from machines import ENV
 
 MAIN = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "book"
 sys.path.insert(0, str(MAIN / "docs" / "_ext"))
 
-# noxfile.py; without colours
-ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "default", "NO_COLOR": "1"}
-# Everything of another machine that may not change an output. NumPy warns of features that the CPU lacks.
-OTHER_MACHINE = {
-    "OMP_NUM_THREADS": "2",
-    "TZ": "Asia/Tokyo",
-    "PYTHONHASHSEED": "1",
-    "LC_ALL": "C.UTF-8",
-    "ATEN_CPU_CAPABILITY": "default",
-    "NPY_DISABLE_CPU_FEATURES": " ".join(name for name in CPU.__cpu_dispatch__ if CPU.__cpu_features__[name]),
-}
-if platform.machine() in ("x86_64", "AMD64"):
-    OTHER_MACHINE["OPENBLAS_CORETYPE"] = "Haswell"
 # The real conf.py down to the look of the site, with what reads or changes text and outputs.
 CONF = """
 extensions = ["myst_nb", "sphinxcontrib.bibtex", "gate", "japanese", "maths", "ports", "kernels", "recover"]

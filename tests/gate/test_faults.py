@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from conftest import ENV
+from machines import ENV
 
 PAGE = """---
 file_format: mystnb

@@ -9,7 +9,7 @@ import re
 import gate
 import pytest
 import yaml
-from conftest import OTHER_MACHINE
+from machines import OTHER_MACHINE
 
 
 def cell(code, *options):

@@ -6,7 +6,7 @@ A mutation finds its place by a pattern, in the first page that has one: no page
 import re
 
 import pytest
-from conftest import OTHER_MACHINE
+from machines import OTHER_MACHINE
 from test_gate import FAULTS, OUTPUT, cell, end, lines_of
 
 CELL = r"(^```\{code-cell\}.*\n(?:---\n(?:.*\n)*?---\n|(?::.*\n)*))"  # and its options

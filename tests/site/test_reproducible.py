@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from conftest import ENV, ROOT
+ROOT = Path(__file__).resolve().parents[2]
+ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
 
 
 def files(folder):
