@@ -129,7 +129,7 @@ def main(lifted):
     for name, row in installed("--outdated").items():
         if name in direct:
             print(
-                f"- {name} は {row['version']} のままです（{row['latest_version']} は、requirements.in かほかのライブラリが許しません）"
+                f"- {name} は {row['version']} のままです（{row['latest_version']} を許さないものが、requirements.in、ほかのライブラリ、pipの設定のどれかにあります）"
             )
     sys.stdout.flush()
 
