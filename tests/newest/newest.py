@@ -128,9 +128,7 @@ def main(lifted):
     print(f"- 間接に使うもの：{'、'.join(others) or '違いはありません'}")
     for name, row in installed("--outdated").items():
         if name in direct:
-            print(
-                f"- {name} は {row['version']} のままです（{row['latest_version']} を許さないものが、requirements.in、ほかのライブラリ、pipの設定のどれかにあります）"
-            )
+            print(f"- {name} {row['version']} → {row['latest_version']} は、ほかの指定（requirements.in、ライブラリ、pip）が許しません")
     sys.stdout.flush()
 
     if not (found := build("最新版をまとめて")):
