@@ -175,8 +175,8 @@ def fresh(root, rounds):
     ordinary = fastest(root, "check", rounds)
     shutil.copy(ROOT / "conf.py", root)
     yield from ("| | 秒 | 下限との比 |", "| --- | ---: | ---: |")
-    yield f"| 全セルのCPU時間（1つのプロセス、ライブラリーを除く） | {cells:.1f} | |"
-    yield f"| ライブラリーを1回読み込むCPU時間（{'、'.join(LIBRARIES)}） | {imports:.1f} | |"
+    yield f"| 全セルのCPU時間（1つのプロセス、ライブラリを除く） | {cells:.1f} | |"
+    yield f"| ライブラリを1回読み込むCPU時間（{'、'.join(LIBRARIES)}） | {imports:.1f} | |"
     yield f"| 下限：(全セル + {CORES} × 読み込み) ÷ {CORES}コア | {bound:.1f} | 1 |"
     yield f"| 全部を作り直す | {ours.seconds:.1f} | {mark(ours.seconds / bound, 1.5)} |"
     yield f"| 全部を作り直す（普通のカーネル） | {ordinary.seconds:.1f} | {ordinary.seconds / bound:.2f} |"
