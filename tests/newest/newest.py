@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 # "docs/masks.md:12: WARNING: ... [gate]"; without a place where Sphinx names none
-PROBLEM = re.compile(r"^(?:(?P<place>.+?): )?(?:WARNING|ERROR|CRITICAL): (?P<message>.+?)(?: \[[\w.-]+\])?$", re.M)
+PROBLEM = re.compile(r"^(?:(?P<place>.+?): )?(?:WARNING|ERROR|CRITICAL): (?P<message>.+?)(?: \[[\w.-]+\])*$", re.M)
 STOPPED = "本を作れませんでした。"
 SHOWS_VERSIONS = "docs/about.md"  # it changes with every version, as it should: told, but no failure
 
@@ -128,7 +128,9 @@ def main(lifted):
     print(f"- 間接に使うもの：{'、'.join(others) or '違いはありません'}")
     for name, row in installed("--outdated").items():
         if name in direct:
-            print(f"- {name} {row['version']} → {row['latest_version']} は、ほかの指定（requirements.in、ライブラリ、pip）が許しません")
+            print(
+                f"- {name} {row['version']} → {row['latest_version']} は、ほかの指定（requirements.in、ライブラリ、pip）が許しません"
+            )
     sys.stdout.flush()
 
     if not (found := build("最新版をまとめて")):
