@@ -81,25 +81,49 @@ def heatmap(weights, *, queries=None, keys=None):
         raise ValueError("weights は0から1の間にしてください。softmaxの前のスコアを渡していませんか。")
     queries = _labels("queries", queries, weights.shape[0])
     keys = _labels("keys", keys, weights.shape[1])
-    with _style():
-        figure = Figure(figsize=(0.9 + 0.8 * len(keys), 0.7 + 0.6 * len(queries)))
-        axes = figure.add_subplot()
-        axes.imshow(weights, vmin=0, vmax=1, cmap="Blues", aspect="auto")
-        axes.set_xticks(range(len(keys)), keys)
-        axes.set_yticks(range(len(queries)), queries)
-        axes.set_xlabel("キー")
-        axes.set_ylabel("クエリ")
-        axes.spines[:].set_visible(False)
-        for (i, j), weight in np.ndenumerate(weights):
-            axes.text(
-                j,
-                i,
-                f"{weight:.2f}",
-                ha="center",
-                va="center",
-                color="white" if weight > 0.6 else "black",
-            )
-    return Plot(figure)
+    return _cells(weights, queries, keys, xlabel="キー", ylabel="クエリ", cmap="Blues", low=0)
+
+
+def value_map(values, *, rows, columns, xlabel, ylabel):
+    """-1から1の数の表を、0が白、負が赤、正が青の図にします。正弦波の位置を描くのに使います。
+
+    Parameters
+    ----------
+    values : array_like
+        形 ``(m, n)`` の数。-1から1の間です。
+    rows, columns : sequence of str
+        行と列の見出し。
+    xlabel, ylabel : str
+        列の方向と、行の方向の名前。
+
+    Returns
+    -------
+    Plot
+        セルの最後に置くと、ページに図が出ます。
+
+    Raises
+    ------
+    ValueError
+        `values` が2次元でないとき、-1から1の外の値があるとき、見出しの数が合わないとき。
+
+    Examples
+    --------
+    >>> print(summary(value_map([[0.0, -1.0]], rows=["0"], columns=["正弦", "余弦"], xlabel="成分", ylabel="位置").figure))
+    図：軸が1つ
+    軸1「」：横「成分」linear、縦「位置」linear
+      横の目盛り：正弦 余弦
+      縦の目盛り：0
+      面 (1, 2) RdBu -1から1：0.00000 -1.00000
+      文字：0.00 -1.00
+    """
+    values = as_floating("values", values)
+    if values.ndim != 2:
+        raise ValueError(f"values は2次元にしてください: 形 {values.shape}。")
+    if not (abs(values) <= 1 + 1e-9).all():
+        raise ValueError("values は-1から1の間にしてください。")
+    rows = _labels("rows", rows, values.shape[0])
+    columns = _labels("columns", columns, values.shape[1])
+    return _cells(values, rows, columns, xlabel=xlabel, ylabel=ylabel, cmap="RdBu", low=-1)
 
 
 def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
@@ -185,6 +209,29 @@ def summary(figure):
         if axes.texts:
             lines.append("  文字：" + " ".join(t.get_text() for t in axes.texts))
     return "\n".join(lines)
+
+
+def _cells(values, rows, columns, *, xlabel, ylabel, cmap, low):
+    """A matrix from `low` to 1, one coloured cell with its number for each entry."""
+    with _style():
+        figure = Figure(figsize=(0.9 + 0.8 * len(columns), 0.7 + 0.6 * len(rows)))
+        axes = figure.add_subplot()
+        axes.imshow(values, vmin=low, vmax=1, cmap=cmap, aspect="auto")
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        axes.spines[:].set_visible(False)
+        for (i, j), value in np.ndenumerate(values):
+            axes.text(
+                j,
+                i,
+                f"{value:z.2f}",
+                ha="center",
+                va="center",
+                color="white" if abs(value) > 0.7 else "black",
+            )
+    return Plot(figure)
 
 
 def _numbers(array):

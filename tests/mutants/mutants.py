@@ -125,7 +125,13 @@ MUTANTS = [
     ("kernel", "axis=-1) / bandwidth", "axis=-1) / bandwidth**2", "bandwidthの単位"),
     ("kernel", "softmax(-0.5 *", "softmax(0.5 *", "遠いほど重くなる"),
     # figures
-    ("figures", "axes.imshow(weights, vmin=0, vmax=1,", "axes.imshow(weights,", "色の範囲がデータで変わる"),
+    ("figures", "axes.imshow(values, vmin=low, vmax=1,", "axes.imshow(values,", "色の範囲がデータで変わる"),
+    (
+        "figures",
+        'xlabel=xlabel, ylabel=ylabel, cmap="RdBu", low=-1',
+        'xlabel=ylabel, ylabel=xlabel, cmap="RdBu", low=-1',
+        "軸の名前の取り違え",
+    ),
     ("figures", "axes.plot(x, y,", "axes.plot(x, y[::-1],", "線を逆順に描く"),
     ("figures", 'axes.set_xscale("log", base=2)', 'axes.set_xscale("linear")', "横軸の目盛り"),
 ]

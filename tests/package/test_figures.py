@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import attention_book
-from attention_book.figures import heatmap, line_plot, summary
+from attention_book.figures import heatmap, line_plot, summary, value_map
 
 WEIGHTS = [[0.25, 0.75, 0.0], [0.5, 0.125, 0.375]]
 SERIES = {"自分": [0.5, 0.9, 0.1], "未来": [0.0, -1.0, 2.0]}
@@ -16,6 +16,10 @@ SERIES = {"自分": [0.5, 0.9, 0.1], "未来": [0.0, -1.0, 2.0]}
 
 def heat(weights=WEIGHTS, queries=("私", "は"), keys=("猫", "が", "好き")):
     return heatmap(weights, queries=queries, keys=keys).figure
+
+
+def signed(values=((-1.0, -0.001, 1.0), (0.5, 0.0, -0.25)), rows=("0", "1"), columns="abc"):
+    return value_map(values, rows=rows, columns=columns, xlabel="成分", ylabel="位置").figure
 
 
 def lines(x=(1, 2, 4), series=SERIES, xlabel="位置", ylabel="重み", xscale="linear"):
@@ -37,6 +41,19 @@ def test_heatmap_draws_the_weights():
     written = {t.get_position(): t.get_text() for t in axes.texts}
     assert written == {(j, i): f"{WEIGHTS[i][j]:.2f}" for i in range(2) for j in range(3)}
     assert "横の目盛り：1 2 3\n  縦の目盛り：1 2\n" in summary(heat(queries=None, keys=None))
+
+
+def test_value_map_draws_both_signs_around_zero():
+    (axes,) = signed().axes
+    (image,) = axes.images
+    np.testing.assert_array_equal(image.get_array(), [[-1.0, -0.001, 1.0], [0.5, 0.0, -0.25]])
+    assert (image.get_clim(), image.origin) == ((-1, 1), "upper")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("成分", "位置")
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b", "c"]
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["0", "1"]
+    written = [t.get_text() for t in axes.texts]
+    assert written == ["-1.00", "0.00", "1.00", "0.50", "0.00", "-0.25"]  # no minus zero
+    assert [t.get_color() for t in axes.texts] == ["white", "black", "white", "black", "black", "black"]
 
 
 def test_line_plot_draws_the_series_in_different_ways():
@@ -134,6 +151,11 @@ def test_plot_gives_a_png_and_its_summary_and_has_every_glyph(plot):
         (ValueError, "weights|0から1", lambda: heatmap([[np.nan, 0.0]])),
         (ValueError, "queries|2 個|1 個", lambda: heatmap(WEIGHTS, queries=["a"])),
         (ValueError, "keys|3 個|4 個", lambda: heatmap(WEIGHTS, keys="abcd")),
+        (ValueError, "values|(2,)", lambda: signed([0.5, 0.5])),
+        (ValueError, "values|-1から1", lambda: signed([[-1.5, 0.0]])),
+        (ValueError, "values|-1から1", lambda: signed([[np.nan, 0.0]])),
+        (ValueError, "rows|2 個|1 個", lambda: signed(rows="0")),
+        (ValueError, "columns|3 個|4 個", lambda: signed(columns="abcd")),
         (ValueError, "series|[]", lambda: lines(series={})),
         (ValueError, "series|_隠れる", lambda: lines(series={"_隠れる": [1.0, 2.0, 3.0]})),
         (ValueError, "短い|(2,)|(3,)", lambda: lines(series={"短い": [1.0, 2.0]})),

@@ -27,7 +27,7 @@ MASK = "\ufffc"
 CITATION = re.compile(r"\{cite:p\}`[^`]+`")
 MASKED = re.compile(r"(?:\{[\w:]+\})?(`+)(?:(?!`).)+\1|\$[^$\n]+\$")
 MAX_BYTES, MAX_COLUMNS, MIN_ALT = 25_000, 88, 10
-FIGURES = {"heatmap", "line_plot"}
+FIGURES = {"heatmap", "line_plot", "value_map"}
 
 LONG = "外来語の語尾の「ー」は省きません"
 LATIN = "本文では英語のままの名前を使います。読みは用語集だけに書きます"
