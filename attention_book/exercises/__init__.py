@@ -9,6 +9,7 @@ from attention_book.exercises.cost import check_attend_block, check_cache_bytes
 from attention_book.exercises.mask_apis import check_mha_mask
 from attention_book.exercises.masks import check_causal_weights, check_repaired_masks
 from attention_book.exercises.multi_head import check_heads, check_prune_head
+from attention_book.exercises.positions import check_position_head, check_rotation
 from attention_book.exercises.projections import check_difference, check_ignore_self
 from attention_book.exercises.scaling import check_divisor, check_head_scores
 from attention_book.exercises.self_attention import check_cross_attention, check_name_ratio
@@ -31,8 +32,10 @@ __all__ = [
     "check_mha_shapes",
     "check_name_ratio",
     "check_path_length",
+    "check_position_head",
     "check_prune_head",
     "check_repaired_masks",
+    "check_rotation",
     "check_second_row",
     "check_soft_lookup",
     "check_softmax",
