@@ -90,6 +90,7 @@ def check_position_head(W_q, W_k, W_v, read):
     """
     W_q, W_k, W_v = matrices = [np.asarray(W) for W in (W_q, W_k, W_v)]
     for name, W in zip(("W_q", "W_k", "W_v"), matrices, strict=True):
+        require(W.dtype != object, f"{name} がまだ行列ではありません。... を、5行の行列に書き換えてください。")
         require(
             W.ndim == 2 and len(W) == 5 and W.dtype.kind in "fiu",
             f"{name} は5行の実数の行列にしてください: 形 {W.shape}、dtype={W.dtype}。",

@@ -21,6 +21,7 @@ LESSONS = [
     "multi-head",
     "torch-mha",
     "mask-apis",
+    "positions",
     "cost",
     "explanation",
     "summary",

@@ -58,7 +58,7 @@ def test_rotation_names_the_fault(answer, message):
 @pytest.mark.parametrize(
     ("W_q", "W_k", "W_v", "how", "message"),
     [
-        (..., NOTHING, MARK, read, "W_q は5行"),
+        (..., NOTHING, MARK, read, "W_q がまだ"),
         (NOTHING, NOTHING[:4], MARK, read, r"W_k は5行の実数の行列にしてください: 形 \(4, 2\)"),
         (NOTHING, NOTHING, MARK.astype(bool), read, "W_v は5行の実数.*bool"),
         (NOTHING, NOTHING[:, :1], MARK, read, r"W_q \(5, 2\) と W_k \(5, 1\)"),
