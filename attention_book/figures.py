@@ -42,7 +42,7 @@ class Plot:
         return {"image/png": png.getvalue(), "text/plain": summary(self.figure)}
 
 
-def heatmap(weights, *, queries=None, keys=None):
+def heatmap(weights, *, queries=None, keys=None, numbers=True):
     """重みの行列を、行がクエリ、列がキーの図にします。色の範囲はいつも0から1です。
 
     Parameters
@@ -51,6 +51,8 @@ def heatmap(weights, *, queries=None, keys=None):
         形 ``(L, S)`` の重み。0から1の間です。
     queries, keys : sequence of str, optional
         行と列の見出し。省くと1からの番号です。
+    numbers : bool, default True
+        マス目に数を書くか。Falseにすると、マス目が多くても読める小さな図になります。
 
     Returns
     -------
@@ -81,7 +83,7 @@ def heatmap(weights, *, queries=None, keys=None):
         raise ValueError("weights は0から1の間にしてください。softmaxの前のスコアを渡していませんか。")
     queries = _labels("queries", queries, weights.shape[0])
     keys = _labels("keys", keys, weights.shape[1])
-    return _cells(weights, queries, keys, xlabel="キー", ylabel="クエリ", cmap="Blues", low=0)
+    return _cells(weights, queries, keys, xlabel="キー", ylabel="クエリ", cmap="Blues", low=0, numbers=numbers)
 
 
 def value_map(values, *, rows, columns, xlabel, ylabel):
@@ -123,7 +125,7 @@ def value_map(values, *, rows, columns, xlabel, ylabel):
         raise ValueError("values は-1から1の間にしてください。")
     rows = _labels("rows", rows, values.shape[0])
     columns = _labels("columns", columns, values.shape[1])
-    return _cells(values, rows, columns, xlabel=xlabel, ylabel=ylabel, cmap="RdBu", low=-1)
+    return _cells(values, rows, columns, xlabel=xlabel, ylabel=ylabel, cmap="RdBu", low=-1, numbers=True)
 
 
 def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
@@ -211,10 +213,11 @@ def summary(figure):
     return "\n".join(lines)
 
 
-def _cells(values, rows, columns, *, xlabel, ylabel, cmap, low):
-    """A matrix from `low` to 1, one coloured cell with its number for each entry."""
+def _cells(values, rows, columns, *, xlabel, ylabel, cmap, low, numbers):
+    """A matrix from `low` to 1, one coloured cell for each entry, with its number or without."""
     with _style():
-        figure = Figure(figsize=(0.9 + 0.8 * len(columns), 0.7 + 0.6 * len(rows)))
+        cell = (0.8, 0.6) if numbers else (0.36, 0.33)
+        figure = Figure(figsize=(0.9 + cell[0] * len(columns), 0.7 + cell[1] * len(rows)))
         axes = figure.add_subplot()
         axes.imshow(values, vmin=low, vmax=1, cmap=cmap, aspect="auto")
         axes.set_xticks(range(len(columns)), columns)
@@ -222,7 +225,7 @@ def _cells(values, rows, columns, *, xlabel, ylabel, cmap, low):
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.spines[:].set_visible(False)
-        for (i, j), value in np.ndenumerate(values):
+        for (i, j), value in np.ndenumerate(values) if numbers else ():
             axes.text(
                 j,
                 i,

@@ -6,6 +6,7 @@
 from attention_book.exercises._grade import NotYet
 from attention_book.exercises.by_hand import check_second_row, check_softmax, check_turned_token
 from attention_book.exercises.cost import check_attend_block, check_cache_bytes
+from attention_book.exercises.inside import check_ablation, check_induction_score
 from attention_book.exercises.mask_apis import check_mha_mask
 from attention_book.exercises.masks import check_causal_weights, check_repaired_masks
 from attention_book.exercises.multi_head import check_heads, check_prune_head
@@ -19,6 +20,7 @@ from attention_book.exercises.why_attention import check_path_length
 
 __all__ = [
     "NotYet",
+    "check_ablation",
     "check_attend_block",
     "check_cache_bytes",
     "check_causal_weights",
@@ -28,6 +30,7 @@ __all__ = [
     "check_head_scores",
     "check_heads",
     "check_ignore_self",
+    "check_induction_score",
     "check_mha_mask",
     "check_mha_shapes",
     "check_name_ratio",

@@ -56,6 +56,13 @@ def test_value_map_draws_both_signs_around_zero():
     assert [t.get_color() for t in axes.texts] == ["white", "black", "white", "black", "black", "black"]
 
 
+def test_heatmap_without_numbers_draws_the_same_weights():
+    (axes,) = heatmap(WEIGHTS, numbers=False).figure.axes
+    np.testing.assert_array_equal(axes.images[0].get_array(), WEIGHTS)
+    assert not axes.texts
+    assert heatmap(WEIGHTS, numbers=False).figure.get_figwidth() < heat().get_figwidth()
+
+
 def test_line_plot_draws_the_series_in_different_ways():
     (axes,) = lines(xscale="log").axes
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale()) == ("位置", "重み", "log")

@@ -23,6 +23,7 @@ LESSONS = [
     "mask-apis",
     "positions",
     "cost",
+    "inside",
     "explanation",
     "summary",
 ]
