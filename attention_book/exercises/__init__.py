@@ -6,6 +6,7 @@
 from attention_book.exercises._grade import NotYet
 from attention_book.exercises.by_hand import check_second_row, check_softmax, check_turned_token
 from attention_book.exercises.cost import check_attend_block, check_cache_bytes
+from attention_book.exercises.explanation import check_other_weights
 from attention_book.exercises.inside import check_ablation, check_induction_score
 from attention_book.exercises.mask_apis import check_mha_mask
 from attention_book.exercises.masks import check_causal_weights, check_repaired_masks
@@ -34,6 +35,7 @@ __all__ = [
     "check_mha_mask",
     "check_mha_shapes",
     "check_name_ratio",
+    "check_other_weights",
     "check_path_length",
     "check_position_head",
     "check_prune_head",
