@@ -5,6 +5,7 @@
 
 from attention_book.exercises._grade import NotYet
 from attention_book.exercises.by_hand import check_second_row, check_softmax, check_turned_token
+from attention_book.exercises.capstone import check_capstone
 from attention_book.exercises.cost import check_attend_block, check_cache_bytes
 from attention_book.exercises.explanation import check_other_weights
 from attention_book.exercises.inside import check_ablation, check_induction_score
@@ -24,6 +25,7 @@ __all__ = [
     "check_ablation",
     "check_attend_block",
     "check_cache_bytes",
+    "check_capstone",
     "check_causal_weights",
     "check_cross_attention",
     "check_difference",
