@@ -26,6 +26,7 @@ LESSONS = [
     "inside",
     "explanation",
     "summary",
+    "capstone",
 ]
 JA = r"[\u3001-\u30ff\u3400-\u9fff\uff00-\uffef]"
 ENGLISH = ["Skip to content", "Back to top", "On this page", "Next", "Previous", "Toggle ", "Made with", "Link to this"]
