@@ -44,7 +44,7 @@ def check_capstone(answer, step=5):
     """
     require(callable(answer), f"関数の名前だけを渡してください（かっこを付けません）: {answer!r}。")
     require(step in range(1, 6), f"step は1から5の整数です: {step!r}。")
-    names = []
+    names = {}  # by step
     for n, (when, name, test, hint) in enumerate(TESTS, 1):
         if when > step:
             break
@@ -55,8 +55,8 @@ def check_capstone(answer, step=5):
             raise NotYet(f"試験{n}「{name}」：{error}") from None
         except Exception as error:
             raise NotYet(f"試験{n}「{name}」：{type(error).__name__} で止まりました（{error}）。{hint}") from error
-        names.append(name)
-    passed("、".join(names))
+        names.setdefault(when, []).append(name)
+    passed("、\n".join(map("、".join, names.values())))
 
 
 def shapes(answer):
