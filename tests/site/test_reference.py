@@ -28,7 +28,7 @@ def print_of(browser, address, theme):
             wide: paper.scrollWidth > 718,
             cut: [...document.querySelectorAll("#sheet .table-wrapper, #sheet pre")]
               .filter((e) => e.scrollWidth > e.clientWidth).length,
-            small: [...document.querySelectorAll("#sheet :is(p, li, td, pre)")].filter((e) => size(e) < 7).length,
+            small: [...document.querySelectorAll("#sheet :is(p, li, td, pre)")].filter((e) => size(e) < 6.9).length,
             headings: [...document.querySelectorAll("#sheet h2")].filter((e) => e.checkVisibility()).length,
             background: getComputedStyle(document.body).backgroundColor,
           };
