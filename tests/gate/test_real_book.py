@@ -30,7 +30,7 @@ KINDS = {
     "printed word": ("md", put(r'(print\(f?")([ぁ-んァ-ヶ一-龠])', r"\1ず\2"), OUTPUT),
     "lost print": ("md", put(r"^print\((.*)\)$", r"\1;"), OUTPUT),
     "seed": ("md", put(rf"default_rng\((\d+){SHOWN}", r"default_rng(1\1\2"), SEEN),
-    "seed of torch": ("md", put(rf"manual_seed\((\d+){SHOWN}", r"manual_seed(1\1\2"), SEEN),
+    "seed of torch": ("md", put(rf"^torch\.manual_seed\((\d+){SHOWN}", r"torch.manual_seed(1\1\2"), SEEN),
     "axis of a figure": ("md", put('xlabel="', 'xlabel="別の'), rf"{OUTPUT}(.*\n)+\+.*「別の"),
     "figure without alt": ("md", put(r"^ +alt: .*\n", ""), "図の代替テキスト"),
     "exception": ("md", put(CELL, r'\1raise KeyError("別")\n'), "最後まで実行されていません"),
