@@ -36,9 +36,9 @@ def test_changes_are_other_versions_of_what_was_pinned():
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (f"/tmp/book/docs/masks.md:12: WARNING: {DRIFT}\n--- 期待\n+++ 今回", ("docs/masks.md", DRIFT)),
+        (f"/home/me/book/docs/masks.md:12: WARNING: {DRIFT}\n--- 期待\n+++ 今回", ("docs/masks.md", DRIFT)),
         (rf"D:\a\book\docs\masks.md:12: WARNING: {DRIFT}", ("docs/masks.md", DRIFT)),
-        ("/tmp/book/docs/masks.md: ERROR: 別の問題 [mystnb.exec] [mystnb.exec]", ("docs/masks.md", "別の問題")),
+        ("/home/me/book/docs/masks.md: ERROR: 別の問題 [mystnb.exec] [mystnb.exec]", ("docs/masks.md", "別の問題")),
         ("WARNING: 余った期待出力です。 [gate]", ("", "余った期待出力です。")),
         ("/x/a.py:docstring of a.f:3: WARNING: 見出し [docutils]", ("/x/a.py:docstring of a.f:3", "見出し")),
     ],
