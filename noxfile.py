@@ -54,10 +54,16 @@ def lint(session):
 
 @shared
 def tests(session):
-    """パッケージ、検査、できたサイト（ブラウザー）を試験します。"""
+    """パッケージと、出力の検査を試験します。"""
     covered = ("--cov=attention_book", "--cov-branch", "--cov-fail-under=100", "--cov-report=term-missing:skip-covered")
     python(session, "-m", "pytest", "-q", "tests/package", *covered)
-    python(session, "-m", "pytest", "tests/extensions", "tests/gate", "tests/newest", "tests/site", *session.posargs)
+    python(session, "-m", "pytest", "tests/extensions", "tests/gate", "tests/newest", *session.posargs)
+
+
+@shared
+def site(session):
+    """できたサイトを、本物のブラウザーで試験します。"""
+    python(session, "-m", "pytest", "tests/site", *session.posargs)
 
 
 @shared
