@@ -45,17 +45,26 @@ def soup(site):
     )
 
 
+class BelowBook(http.server.SimpleHTTPRequestHandler):
+    """Serve the folder at /book/, as hosts do that give each project a path of its own."""
+
+    protocol_version = "HTTP/1.1"
+
+    def translate_path(self, path):
+        inside = path.startswith("/book/")
+        return super().translate_path(path.removeprefix("/book")) if inside else str(Path(self.directory, "outside"))
+
+    def log_message(self, *args):
+        pass
+
+
 @pytest.fixture(scope="session")
 def base_url(site):
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(site))
+    handler = functools.partial(BelowBook, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"http://127.0.0.1:{server.server_port}/book/"
         server.shutdown()
         thread.join()
 
@@ -74,3 +83,20 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def hand(browser, base_url):
+    """hand("masks"): a fresh tab on the page, as a reader has it; hand("masks", java_script_enabled=False)."""
+    contexts = []
+
+    def opened(page, **options):
+        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "ja"} | options))
+        tab = contexts[-1].new_page()
+        tab.set_default_timeout(5_000)
+        tab.goto(f"{base_url}{page}.html")
+        return tab
+
+    yield opened
+    for context in contexts:
+        context.close()

@@ -96,23 +96,6 @@ def visit(tab, base_url):
     return visited
 
 
-@pytest.fixture
-def hand(browser, base_url):
-    """hand("masks"): a fresh tab on the page, as a reader has it; hand("masks", java_script_enabled=False)."""
-    contexts = []
-
-    def opened(page, **options):
-        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "ja"} | options))
-        tab = contexts[-1].new_page()
-        tab.set_default_timeout(5_000)
-        tab.goto(f"{base_url}{page}.html")
-        return tab
-
-    yield opened
-    for context in contexts:
-        context.close()
-
-
 @every_width
 @every_theme
 @every_page
