@@ -31,6 +31,7 @@ extensions = [
     "kernels",
     "recover",
     "progress",
+    "run_here",
 ]
 exclude_patterns = ["_*"]  # counted from docs/
 smartquotes = False  # it would change quotes inside Japanese text
