@@ -139,8 +139,10 @@ def own_time(root):
 
 def copy_book(root):
     skip = shutil.ignore_patterns("__pycache__", "profile_default")
-    for name in ("attention_book", "docs"):
+    for name in ("attention_book", "docs", "third_party"):
         shutil.copytree(ROOT / name, root / name, ignore=skip)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, root)
     profile = Path("docs/_ipython/profile_default/ipython_kernel_config.py")
     (root / profile).parent.mkdir()
     shutil.copy(ROOT / profile, root / profile)

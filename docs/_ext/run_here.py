@@ -78,9 +78,9 @@ def stopped_by(module):
 
 def mark_cells(app, tree):
     """Give each cell a class that says whether it runs in the page; run.js reads it."""
-    cells = list(tree.findall(is_box("cell_code")))
-    sources = [(next(cell.findall(is_input)).astext(), tags_of(cell)) for cell in cells]
-    for cell, why in zip(cells, reasons(sources), strict=True):
+    cells = [(cell, code) for cell in tree.findall(is_box("cell_code")) for code in cell.findall(is_input)]  # not hidden
+    found = reasons([(code.astext(), tags_of(cell)) for cell, code in cells])
+    for (cell, _), why in zip(cells, found, strict=True):
         cell["classes"].append(f"needs-{why}" if why else "runs-here")
 
 

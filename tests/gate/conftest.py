@@ -104,6 +104,6 @@ def accepted(new_book):
 @pytest.fixture(scope="session")
 def real_book(tmp_path_factory):
     root = tmp_path_factory.mktemp("real") / "book"
-    ignored = shutil.ignore_patterns("_build", ".*", "tests", "benchmarks", "third_party", "__pycache__", "*.new")
+    ignored = shutil.ignore_patterns("_build", ".*", "tests", "benchmarks", "__pycache__", "*.new")
     shutil.copytree(MAIN, root, ignore=ignored)
     return Book(root)

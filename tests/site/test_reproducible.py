@@ -16,8 +16,10 @@ def files(folder):
 
 def test_another_folder_seed_zone_and_kernel_give_the_same_bytes(site, tmp_path):
     """`site` reads cached outputs, in one process; here ordinary kernels run every cell, in two."""
-    for name in ("attention_book", "docs"):
+    for name in ("attention_book", "docs", "third_party"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
     conf = (ROOT / "conf.py").read_text(encoding="utf-8")
     assert conf.count('    "kernels",\n') == 1
     (tmp_path / "conf.py").write_text(conf.replace('    "kernels",\n', ""), encoding="utf-8")

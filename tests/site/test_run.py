@@ -272,6 +272,19 @@ def test_state_is_that_of_a_notebook(hand):
     second.locator(".run-live pre", has_text="12").wait_for()
 
 
+def test_what_the_reader_wrote_survives_a_reload(hand):
+    tab = hand("by-hand")
+    first = tab.locator(".runs-here").first
+    write(first, "X = 3")
+    tab.reload()
+    assert first.locator("textarea").input_value() == "X = 3"
+    assert not first.locator("pre").first.is_visible()
+    first.get_by_role("button", name="元に戻す").click()
+    tab.reload()
+    assert first.locator("textarea").count() == 0
+    assert first.locator("pre").first.is_visible()
+
+
 def test_an_endless_cell_is_stopped_and_the_page_goes_on(hand):
     tab = hand("by-hand")
     first, second = tab.locator(".runs-here").all()[:2]
@@ -377,7 +390,7 @@ def test_other_cells_say_why_they_do_not_run(hand):
     tab = hand("torch-mha")
     notes = tab.locator(".needs-torch .run-note")
     assert notes.count() >= 10
-    assert "PyTorchを使うので" in notes.first.text_content()
+    assert "PyTorchを使うセルです" in notes.first.text_content()
     assert tab.locator(".needs-torch button").count() == 0
 
 

@@ -15,11 +15,32 @@ let queue = Promise.resolve();
 let loaded = false; // Python is here: a press loads nothing more
 
 function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  for (const [name, value] of Object.entries(properties)) if (name.includes("-") || name === "role") element.setAttribute(name, value);
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
   element.append(...children);
   return element;
 }
+
+// What the reader wrote survives a reload: phones drop pages that are not looked at. Some browsers refuse to keep.
+const kept = {
+  key: (cell) => `run:${location.pathname}:${cell.source}`, // a cell that changed is another cell
+  get(cell) {
+    try {
+      return localStorage.getItem(kept.key(cell));
+    } catch {
+      return null;
+    }
+  },
+  set(cell, code) {
+    try {
+      if (code === cell.source) localStorage.removeItem(kept.key(cell));
+      else localStorage.setItem(kept.key(cell), code);
+    } catch {}
+  },
+};
 
 const textOf = (root) => [...root.querySelectorAll("pre")].map((pre) => pre.textContent).join("");
 const lines = (text) => text.split("\n").map((line) => line.trimEnd()).join("\n").trim();
@@ -45,6 +66,8 @@ class Cell {
     this.tools = make("div", { className: "run-tools", role: "group", "aria-label": `${this.name}の操作` });
     this.tools.append(this.runButton, this.editButton, this.resetButton, this.size, this.bar, this.status);
     this.input.after(this.tools);
+    const code = kept.get(this);
+    if (code !== null) this.open(code);
   }
 
   label(button, text) {
@@ -63,24 +86,35 @@ class Cell {
   }
 
   edit() {
-    if (!this.editor) {
-      const keys = make("p", { className: "run-keys", id: `run-keys-${this.name}`, textContent: "Shift+Enterで実行し、Escで編集を離れます。" });
-      this.editor = make("textarea", { value: this.source, spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off", className: "run-editor" });
-      for (const [name, value] of [["autocorrect", "off"], ["aria-label", `${this.name}のコード`], ["aria-describedby", keys.id]])
-        this.editor.setAttribute(name, value);
-      this.editor.addEventListener("input", () => this.changed());
-      this.editor.addEventListener("keydown", (event) => this.key(event));
-      this.input.hidden = this.editButton.hidden = true;
-      this.input.after(this.editor, keys);
-      this.resetButton.hidden = false;
-      this.changed();
-    }
+    this.open(this.source);
     this.editor.focus();
+  }
+
+  open(code) {
+    const keys = make("p", { className: "run-keys", id: `keys-${this.name}` }, "Shift+Enterで実行し、Escで編集を離れます。");
+    this.editor = make("textarea", {
+      className: "run-editor",
+      value: code,
+      spellcheck: false,
+      autocapitalize: "off",
+      autocomplete: "off",
+      wrap: "off",
+      "aria-label": `${this.name}のコード`,
+      "aria-describedby": keys.id,
+    });
+    this.editor.setAttribute("autocorrect", "off"); // Safari's own
+    this.editor.addEventListener("input", () => this.changed());
+    this.editor.addEventListener("keydown", (event) => this.key(event));
+    this.input.hidden = this.editButton.hidden = true;
+    this.input.after(this.editor, keys);
+    this.resetButton.hidden = false;
+    this.changed();
   }
 
   changed() {
     this.done = false;
     this.editor.rows = this.code.split("\n").length;
+    kept.set(this, this.code);
   }
 
   key(event) {
@@ -100,6 +134,7 @@ class Cell {
 
   reset() {
     if (this.running) this.stop();
+    kept.set(this, this.source);
     this.editor?.nextElementSibling.remove();
     this.editor?.remove();
     this.editor = null;
@@ -227,4 +262,4 @@ class Cell {
 const cells = [...document.querySelectorAll("div.cell.runs-here")].map((root, index) => new Cell(root, index + 1));
 for (const [why, text] of Object.entries(BUILT_ONLY))
   for (const root of document.querySelectorAll(`div.cell.needs-${why}`))
-    root.querySelector(".cell_input").after(make("p", { className: "run-tools run-note", textContent: `${text}ので、ビルド時に実行した結果を載せています` }));
+    root.querySelector(".cell_input").after(make("p", { className: "run-note" }, `${text}セルです（ビルド時に実行しました）`));
