@@ -85,6 +85,20 @@ def test_every_check_is_in_the_list_of_exercises(soup):
     assert {name for name in exercises.__all__ if name.startswith("check_")} <= listed
 
 
+def test_the_list_leads_to_every_exercise(soup):
+    """Each row links the heading of its exercise, and no heading that says 練習 is left out."""
+    table = next(t for t in soup("summary").select("table") if "調べる関数" in t.thead.get_text())
+    listed = set()
+    for page, exercise, _ in rows(table.parent):
+        (home,), (link,) = page.find_all("a"), exercise.find_all("a")
+        target, anchor = urldefrag(link["href"])
+        assert target == urldefrag(home["href"])[0]
+        listed.add((target, soup(target.removesuffix(".html")).find(id=anchor).find(["h2", "h3"]).get_text()))
+    pages = {target for target, _ in listed}
+    headings = {(page, h.get_text()) for page in pages for h in soup(page.removesuffix(".html")).article.find_all("h2")}
+    assert listed == {(page, text) for page, text in headings if text.startswith("練習")}
+
+
 def test_six_questions_before_reading(soup):
     """Folded, and each leads to another page of the map."""
     tree = soup("index")
