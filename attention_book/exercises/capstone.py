@@ -155,6 +155,8 @@ def padding(answer):
             hint = "すべての系列に、その系列のマスクを使います。"
             if np.allclose(output, unmasked):
                 hint = "maskが使われていません。"
+            elif options and np.allclose(output[n, here], _run(answer, x, W, mask=mask)[0][n, here]):
+                hint = "maskがあると、is_causalが使われません。両方で許された場所だけを残します。"
             elif np.allclose(turned[n, here], alone):
                 hint = "maskの意味が逆です。Trueが「見てよい」です。"
             require(False, f"{when}{n + 1}番目の系列の出力が、詰め物なしで計算したときと違います。{hint}")
@@ -223,7 +225,7 @@ def cached(answer):
         require(name in cache, f'cache["{name}"] がありません。次の呼び出しのために入れておきます。')
         require(
             np.shape(cache[name]) == want,
-            f'cache["{name}"] の形が {np.shape(cache[name])} です。{want} のはずです。共有する前のヘッドのまま持ちます。',
+            f'cache["{name}"] の形が {np.shape(cache[name])} です。{want} のはずです。ヘッドに分けた後、増やす前に控えます。',
         )
 
 
@@ -270,7 +272,7 @@ TESTS = (  # (the step that needs it, name, function, hint where the answer stop
     (2, "漏れ", leak, _OPTIONS),
     (2, "詰め物", padding, "maskの形は (batch, 1, 1, S) で、スコアに広がります。"),
     (2, "空の行", empty_row, "maskの形は (batch, 1, 1, S) で、スコアに広がります。"),
-    (3, "cross-attention", cross, "クエリの長さとキーの長さが違います。"),
+    (3, "cross-attention", cross, "キーとバリューをmemoryから作ります。長さは、クエリと違います。"),
     (3, "ヘッドの共有", grouped, "キーのヘッドの数は、W_kの列の数をhead_dimで割ったものです。"),
     (4, "キャッシュ", cached, "cacheは、初めは空の辞書です。足すのは、長さの軸（-2）です。"),
     (5, "dtype", dtype, _OPTIONS),

@@ -211,6 +211,7 @@ def test_each_broken_layer_fails_the_test_meant_for_it(n):
         (broken(both=lambda self, keep, mask, c: keep & ~mask), "maskの意味が逆です"),
         (broken(both=lambda self, keep, mask, c: keep & mask[:1]), "2番目の系列.*その系列のマスクを使います"),
         (TWELVE[5], "is_causal=Trueも渡すと、1番目の系列.*maskが使われて"),
+        (broken(both=lambda self, keep, mask, c: mask), "is_causal=Trueも渡すと、1番目の系列.*is_causalが使われません"),
         (TWELVE[6], "行の出力が0ではありません"),
         (broken(softmax=nan_softmax), "行の出力がNaNです"),
         (TWELVE[7], r"軸が \(5, 5\) です。キーがxから"),
