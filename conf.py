@@ -32,6 +32,7 @@ extensions = [
     "recover",
     "progress",
     "run_here",
+    "titles",
 ]
 exclude_patterns = ["_*"]  # counted from docs/
 smartquotes = False  # it would change quotes inside Japanese text
