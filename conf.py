@@ -33,6 +33,7 @@ extensions = [
     "progress",
     "run_here",
     "titles",
+    "interactive",
 ]
 exclude_patterns = ["_*"]  # counted from docs/
 smartquotes = False  # it would change quotes inside Japanese text
