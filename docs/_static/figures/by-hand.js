@@ -1,56 +1,54 @@
-// Three tokens in a plane: drag them, and see scores, weights and output follow.
+// Three tokens in a plane: drag them, and scores, weights and output follow.
 
 import { attention, choice, draggable, editable, figure, largest, read, slider, text, write } from "./base.js";
 
-const ORIGIN = 160, UNIT = 60, LIMIT = 2.5, STEP = 0.1; // as docs/_figures/by-hand.svg draws them
-const place = ([x, y]) => [ORIGIN + UNIT * x, ORIGIN - UNIT * y];
+const ORIGIN = 160, UNIT = 60, LIMIT = 2.5, STEP = 0.1; // as docs/_figures/by-hand.svg is drawn
+const NAMES = ["トークン1", "トークン2", "トークン3"];
+const place = ([x, y]) => [ORIGIN + UNIT * x, ORIGIN - UNIT * y].map((n) => text(n, 1)).join(" ");
 
 figure("by-hand", ({ form, tables, svg }) => {
   editable(tables.tokens, { min: -LIMIT, max: LIMIT, step: STEP });
-  const query = choice("出力を描くクエリ", { 1: "1", 2: "2", 3: "3" }, "3");
+  tables.output.after(tables.tokens); // the points are at hand above: what follows from them comes first
+  const query = choice("出力を描くトークン", { 0: "1", 1: "2", 2: "3" }, "2");
   const temperature = slider("温度", [0.1, 0.2, 0.5, 1, 2, 5, 10], 1);
   const [arrows, pulls, points] = [".arrow", ".pull", ".token"].map((part) => [...svg.querySelectorAll(part)]);
-  const inputs = (n) => tables.tokens.tBodies[0].rows[n].querySelectorAll("input");
+  const hull = svg.querySelector(".hull"), result = svg.querySelector(".result");
 
-  const put = (n, vector) => {
-    inputs(n).forEach((input, i) => {
-      input.value = text(Math.max(-LIMIT, Math.min(LIMIT, vector[i])), 1);
-    });
-    form.dispatchEvent(new Event("input"));
-  };
   points.forEach((point, n) => {
-    point.classList.add("handle");
+    const put = (x, y) => {
+      write(tables.tokens, read(tables.tokens).map((token, i) => (i === n ? [x, y] : token)));
+      write(tables.tokens, read(tables.tokens)); // within the limits
+      form.dispatchEvent(new Event("input"));
+    };
     draggable(point, {
-      label: `トークン${n + 1}の点`,
-      move: (x, y) => put(n, [(x - ORIGIN) / UNIT, (ORIGIN - y) / UNIT]),
-      nudge: (x, y) => put(n, read(tables.tokens)[n].map((value, i) => value + STEP * [x, y][i])),
+      label: `${NAMES[n]}の点`,
+      min: -LIMIT,
+      max: LIMIT,
+      move: (x, y) => put((x - ORIGIN) / UNIT, (ORIGIN - y) / UNIT),
+      nudge: (dx, dy) => put(...read(tables.tokens)[n].map((value, i) => value + STEP * [dx, dy][i])),
     });
   });
 
   function draw() {
-    const tokens = read(tables.tokens);
-    const scale = 1 / Math.sqrt(2) / temperature.value();
+    const tokens = read(tables.tokens), n = query.value();
+    const scale = 1 / (Math.sqrt(2) * temperature.value());
     const { scores, weights, output } = attention(tokens, tokens, tokens, { scale });
     write(tables.scores, scores);
     write(tables.weights, weights);
     write(tables.output, output);
 
-    const chosen = query.value() - 1;
-    const from = place(output[chosen]).map((x) => text(x, 1));
-    svg.querySelector(".hull").setAttribute("points", tokens.map((token) => place(token)).join(" "));
-    svg.querySelector(".result").setAttribute("transform", `translate(${from.join(" ")})`);
-    tokens.forEach((token, n) => {
-      const to = place(token).map((x) => text(x, 0)).join(" ");
-      arrows[n].setAttribute("d", `M${ORIGIN} ${ORIGIN} L${to}`);
-      pulls[n].setAttribute("d", `M${from.join(" ")} L${to}`);
-      pulls[n].setAttribute("stroke-width", text(10 * weights[chosen][n], 1));
-      points[n].setAttribute("transform", `translate(${to})`);
-      points[n].setAttribute("aria-valuenow", token[0]);
-      points[n].setAttribute("aria-valuetext", `成分1は${token[0]}、成分2は${token[1]}`);
+    hull.setAttribute("points", tokens.map(place).join(" "));
+    result.setAttribute("transform", `translate(${place(output[n])})`);
+    tokens.forEach((token, j) => {
+      arrows[j].setAttribute("d", `M${place([0, 0])} L${place(token)}`);
+      pulls[j].setAttribute("d", `M${place(output[n])} L${place(token)}`);
+      pulls[j].setAttribute("stroke-width", text(10 * weights[n][j], 1));
+      points[j].setAttribute("transform", `translate(${place(token)})`);
+      points[j].setAttribute("aria-valuenow", token[0]);
+      points[j].setAttribute("aria-valuetext", `成分1は${token[0]}、成分2は${token[1]}`);
     });
-    const most = largest(weights[chosen]).map((n) => `トークン${n + 1}`).join("と");
-    const share = text(Math.max(...weights[chosen]));
-    return `クエリ${chosen + 1}がいちばん多く受け取るのは${most}（重み${share}）、出力は(${output[chosen].map((x) => text(x)).join(", ")})です。`;
+    const share = `${largest(weights[n], NAMES)}（重み${text(Math.max(...weights[n]))}）`;
+    return `${NAMES[n]}がいちばん多く受け取る相手は${share}、出力は[${output[n].map((x) => text(x)).join(", ")}]です。`;
   }
   return { controls: [query, temperature], draw };
 });
