@@ -3,6 +3,7 @@
 読む順は softmax、masks、attention、heads、multihead、positions、cache、blockwise、online、
 additive、kernel です。
 計算に使うのはNumPyだけで、図を描く figures だけがmatplotlibを使います。
+interactive は、サイトで読者が動かせる図の、もとになる表を作ります。
 """
 
 from attention_book.additive import additive_attention

@@ -19,7 +19,11 @@ def add_scripts(app, page, template, context, tree):
     for name in names:
         file = f"figures/{name}.js"
         if not Path(app.confdir, "docs", "_static", file).exists():
-            log.warning("動かせる図 %s のスクリプト docs/_static/%s がありません。", name, file, location=page)
+            log.warning(
+                "動かせる図 %s のスクリプト docs/_static/%s がありません。図の名前を直すか、スクリプトを加えてください。",
+                *(name, file),
+                location=page,
+            )
         else:
             app.add_js_file(file, type="module")
     if names:

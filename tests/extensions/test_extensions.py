@@ -2,7 +2,9 @@
 
 import logging
 import socket
+from types import SimpleNamespace
 
+import interactive
 import japanese
 import maths
 import ports
@@ -91,3 +93,40 @@ def test_a_port_in_use_is_not_free():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         assert not ports.is_free("127.0.0.1", taken.getsockname()[1])
+
+
+@pytest.fixture
+def page_with():
+    """page_with('<figure …>'): what the extension adds to a page with this HTML."""
+
+    def added(html, folder):
+        tree = new_document("page")
+        tree += nodes.raw("", html, format="html")
+        files = []
+        app = SimpleNamespace(
+            confdir=folder,
+            add_js_file=lambda file, **options: files.append((file, options)),
+            add_css_file=lambda file: files.append((file, {})),
+        )
+        interactive.add_scripts(app, "page", "page.html", {}, tree)
+        return files
+
+    return added
+
+
+def test_a_page_loads_the_scripts_of_its_figures_only(page_with, tmp_path):
+    (tmp_path / "docs/_static/figures").mkdir(parents=True)
+    (tmp_path / "docs/_static/figures/masks.js").touch()
+
+    assert page_with("<p>data-figure</p>", tmp_path) == []
+    assert page_with('<svg data-figure="masks"></svg><figure data-figure="masks"></figure>', tmp_path) == [
+        ("figures/masks.js", {"type": "module"}),
+        ("figures/figures.css", {}),
+    ]
+    assert interactive.add_scripts(None, "genindex", "genindex.html", {}, None) is None
+
+
+def test_a_figure_without_a_script_warns(page_with, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING, logger="sphinx.interactive"):
+        assert page_with('<figure data-figure="maskz"></figure>', tmp_path) == [("figures/figures.css", {})]
+    assert "maskz のスクリプト docs/_static/figures/maskz.js がありません" in caplog.text

@@ -130,7 +130,7 @@ export function draggable(point, { label, min, max, move, nudge }) {
   point.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     point.setPointerCapture(event.pointerId);
-    point.focus();
+    point.focus({ preventScroll: true });
     event.preventDefault();
   });
   point.addEventListener("pointermove", (event) => {
@@ -178,7 +178,7 @@ export function figure(name, setup) {
     timer = setTimeout(() => { said.textContent = words; }, wait);
   };
   form.addEventListener("input", ({ target }) => {
-    const pair = target.parentElement?.querySelectorAll("td > input") ?? []; // a number and its slider
+    const pair = target.closest("td")?.querySelectorAll("input") ?? []; // a number and its slider
     pair.forEach((input) => { if (input !== target) input.value = target.value; });
     update(400);
   });

@@ -1,0 +1,319 @@
+"""The figures that answer to the hand: their arithmetic against the package, and what a reader does with them."""
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+import attention_book as ab
+
+FIGURES = ["by-hand", "projections", "scaling"]  # each on the page of its name
+every_figure = pytest.mark.parametrize("name", FIGURES)
+every_theme = pytest.mark.parametrize("theme", ["light", "dark"])
+
+# {table: [[number as written, …], …]} and what moves in a diagram, as a reader sees them now
+STATE = """
+(name) => {
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const written = (cell) => cell.querySelector("input")?.value ?? cell.textContent;
+  const rows = (table) => [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1).map(written));
+  const moving = "[transform], [points], [d], [stroke-width]";
+  return {
+    tables: Object.fromEntries(all(`figure[data-figure="${name}"] table`).map((t) => [t.dataset.table, rows(t)])),
+    svg: all(moving, document.querySelector(`svg[data-figure="${name}"]`) ?? new DocumentFragment()).map((e) =>
+      ["transform", "points", "d", "stroke-width"].map((a) => e.getAttribute(a) ?? "").join(" ")),
+  };
+}
+"""
+
+
+@pytest.fixture
+def figure(hand):
+    """figure("by-hand"): the figure once its script has drawn it, and its state."""
+
+    def opened(name, **options):
+        tab = hand(name, **options)
+        box = tab.locator(f'figure[data-figure="{name}"]')
+        box.locator('[role="status"]:not(:empty)').wait_for()
+        box.scroll_into_view_if_needed()
+        box.state = lambda: tab.evaluate(STATE, name)
+        box.says = lambda words: box.locator('[role="status"]').filter(has_text=words).wait_for()
+        return box
+
+    return opened
+
+
+def table_of(box, name):
+    return np.array(box.state()["tables"][name], dtype=float)
+
+
+# Arithmetic
+
+
+def test_arithmetic_is_that_of_the_package(hand, base_url):
+    tab = hand("by-hand")
+
+    def here(expression, **inputs):
+        inputs = {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in inputs.items()}
+        code = (
+            f"async (x) => {{ const base = await import('{base_url}_static/figures/base.js'); return {expression}; }}"
+        )
+        return np.array(tab.evaluate(code, inputs), dtype=float)
+
+    def close(got, want):
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+    rng = np.random.default_rng(0)
+    for size in (1e-200, 1e-3, 1, 30, 1e4, 1e100):
+        q, k, v = rng.normal(size=(4, 3)) * size, rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
+        mask = rng.random((4, 5)) < 0.5
+        mask[2] = False
+        masks = {"mask": mask, "scale": 0.7}
+        for options in ({}, {"scale": 1.0}, masks):
+            output, weights = ab.scaled_dot_product_attention(q, k, v, **options, return_weights=True)
+            js = {name: x.tolist() if isinstance(x, np.ndarray) else x for name, x in options.items()}
+            close(here("base.attention(x.q, x.k, x.v, x.js).weights", q=q, k=k, v=v, js=js), weights)
+            close(here("base.attention(x.q, x.k, x.v, x.js).output", q=q, k=k, v=v, js=js), output)
+        close(here("base.attention(x.q, x.k, x.v).scores", q=q, k=k, v=v) / size, q @ k.T / size)
+        close(here("base.entropy(x.w)", w=weights[0]), ab.entropy(weights[0]))
+        close(here("base.jacobian(x.w)", w=weights[0]), ab.softmax_jacobian(weights[0]))
+        close(here("base.norm(base.jacobian(x.w))", w=weights[0]), np.linalg.norm(ab.softmax_jacobian(weights[0])))
+    for row in ([0.0, -np.inf, 3.0], [-np.inf, -np.inf], [1e308, -1e308], [-745.0, 745.0, 0.0], [5e-324, 0.0]):
+        close(here("base.softmax(x.row)", row=row), ab.softmax(row))
+    for row in ([0.0, 1.0], [1 / 3] * 3, [1e-320, 1.0]):
+        close(here("base.entropy(x.row)", row=row), ab.entropy(row))
+    a, b = rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
+    close(here("base.matmul(x.a, x.b)", a=a, b=b), a @ b)
+    close(here("base.transpose(x.a)", a=a), a.T)
+
+
+def test_numbers_are_written_as_the_build_writes_them(hand, base_url):
+    code = f"async (x) => (await import('{base_url}_static/figures/base.js')).text(...x)"
+    tab = hand("by-hand")  # an exact tie goes away from zero here, and to an even digit in Python
+    for x, digits in [
+        (0.5, 3),
+        (-0.0001, 3),
+        (-0.0, 1),
+        (-1.26, 1),
+        (1.005, 2),
+        (1e4, 2),
+        (np.inf, 3),
+        (-np.inf, 3),
+        (np.nan, 3),
+    ]:
+        assert tab.evaluate(code, [float(x), digits]) == f"{x:z.{digits}f}"
+
+
+# What a page promises
+
+
+@every_figure
+def test_starts_with_the_numbers_of_the_page(hand, figure, name):
+    """What the script computes from the inputs of the page is what the page's cells computed, and its diagram shows."""
+    static, live = hand(name, java_script_enabled=False).evaluate(STATE, name), figure(name).state()
+    assert live["tables"] == static["tables"]
+    assert all(np.array(rows, dtype=float).size for rows in static["tables"].values())
+    for drawn, moved in zip(static["svg"], live["svg"], strict=True):
+        numbers = [np.array(re.findall(r"-?[\d.]+", text), dtype=float) for text in (drawn, moved)]
+        np.testing.assert_allclose(*numbers, atol=0.6, err_msg=drawn)  # an SVG by hand: to the pixel
+
+
+@every_figure
+def test_without_javascript_the_tables_stand(hand, name):
+    tab = hand(name, java_script_enabled=False)
+    box = tab.locator(f'figure[data-figure="{name}"]')
+    assert box.locator("table").count() >= 3
+    assert all(table.is_visible() and table.locator("caption").inner_text() for table in box.locator("table").all())
+    assert not box.locator("input, button, [role=status], [tabindex]").count()
+
+
+def test_only_pages_with_a_figure_load_scripts_and_styles_for_it(site, soup):
+    for page in sorted(path.stem for path in site.glob("*.html")):
+        names = {figure["data-figure"] for figure in soup(page).select("figure[data-figure]")}
+        loaded = re.findall(
+            r"_static/figures/([\w.-]+)", str(soup(page).head) + str(soup(page).select("body > script"))
+        )
+        assert sorted(loaded) == sorted([f"{name}.js" for name in names] + (["figures.css"] if names else [])), page
+    assert {path.stem for path in (site / "_static" / "figures").glob("*.js")} == {"base", *FIGURES}
+
+
+@every_figure
+def test_scripts_are_light(site, name):
+    files = [site / "_static" / "figures" / f"{file}.js" for file in ("base", name)]
+    assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= 10_000
+
+
+@every_theme
+@every_figure
+def test_no_fault_that_axe_finds(figure, name, theme):
+    box = figure(name, color_scheme=theme)
+    found = Axe().run(box.page, context="figure.interactive")
+    assert found.response["passes"]
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@every_figure
+def test_stays_inside_of_its_frame(figure, name, width):
+    box = figure(name, viewport={"width": width, "height": 800})
+    edge = box.bounding_box()
+    parts = [part.bounding_box() for part in box.locator("table, input, button, svg, p").all()]
+    assert len(parts) > 5
+    assert [p for p in parts if p["x"] < edge["x"] or p["x"] + p["width"] > edge["x"] + edge["width"]] == []
+    assert edge["x"] >= 0
+    assert edge["x"] + edge["width"] <= width
+
+
+@every_figure
+def test_inputs_are_large_enough_for_fingers_and_do_not_zoom(figure, name):
+    box = figure(name, viewport={"width": 375, "height": 800}, has_touch=True)
+    for control in box.locator("input:not([type=radio]), button, label:has([type=radio])").all():
+        assert control.bounding_box()["height"] >= 32
+    for number in box.locator("input[type=number]").all():
+        assert number.evaluate("(e) => parseFloat(getComputedStyle(e).fontSize)") >= 16
+
+
+@every_figure
+def test_on_paper_the_tables_stand_without_controls(figure, name):
+    box = figure(name)
+    box.page.emulate_media(media="print")
+    assert all(table.is_visible() for table in box.locator(".results table").all())
+    assert not box.locator("button").is_visible()
+
+
+# What a reader does
+
+
+def test_by_hand_from_the_keyboard_only(figure):
+    """Token 3 to [-1, -1], as the page asks; then the temperature, another query, a typed number, and back."""
+    box = figure("by-hand")
+    start, press = box.state(), box.page.keyboard.press
+    handles = box.get_by_role("slider", name="トークン3の点")
+    handles.focus()
+    for _ in range(4):
+        press("Shift+ArrowLeft")
+        press("Shift+ArrowDown")
+    assert handles.get_attribute("aria-valuetext") == "成分1は-1、成分2は-1"
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
+    output, weights = ab.scaled_dot_product_attention(X, X, X, return_weights=True)
+    np.testing.assert_allclose(table_of(box, "weights"), weights, atol=6e-4)
+    np.testing.assert_allclose(table_of(box, "output"), output, atol=6e-4)
+    box.says("いちばん多く受け取る相手はトークン3")
+
+    press("Tab")  # to the queries
+    press("ArrowLeft")
+    box.says("トークン2がいちばん多く")
+    press("Tab")  # to the temperature
+    for _ in range(3):
+        press("ArrowLeft")
+    cold = ab.scaled_dot_product_attention(X, X, X, scale=10 / np.sqrt(2), return_weights=True)[1]
+    np.testing.assert_allclose(table_of(box, "weights"), cold, atol=6e-4)
+    press("Tab")  # to the button
+    press("Tab")  # to the first number
+    box.page.keyboard.type("9")
+    press("Enter")
+    press("Tab")
+    assert table_of(box, "tokens")[0, 0] == 2.5  # as far as the plane goes
+    assert box.page.url.endswith("by-hand.html")  # Enter sends no form
+    press("Shift+Tab")
+    press("Shift+Tab")
+    press("Enter")
+    box.says("トークン3がいちばん多く受け取る相手はトークン3（重み0.503）")
+    assert box.state() == start
+
+
+def centre(locator):
+    box = locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_by_hand_with_the_mouse(figure):
+    box = figure("by-hand")
+    mouse, unit = box.page.mouse, box.locator("svg").bounding_box()["width"] / 320 * 60
+    x, y = centre(box.get_by_role("slider", name="トークン1の点"))
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + unit / 2, y + unit, steps=4)
+    assert table_of(box, "tokens")[0].tolist() == [1.5, -1.0]
+    mouse.move(x + 9 * unit, y)
+    assert table_of(box, "tokens")[0].tolist() == [2.5, 0.0]
+    mouse.up()
+    mouse.move(x, y)
+    assert table_of(box, "tokens")[0].tolist() == [2.5, 0.0]
+
+
+def test_by_hand_with_a_finger_that_scrolls_elsewhere(figure):
+    box = figure("by-hand", viewport={"width": 375, "height": 800}, has_touch=True)
+    session = box.page.context.new_cdp_session(box.page)
+
+    def swipe(x, y, dx, dy):
+        def touch(kind, points):
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        before = box.page.evaluate("scrollY")
+        touch("touchStart", [{"x": x, "y": y}])
+        for part in range(1, 9):
+            touch("touchMove", [{"x": x + dx * part / 8, "y": y + dy * part / 8}])
+        touch("touchEnd", [])
+        box.page.wait_for_timeout(300)
+        return box.page.evaluate("scrollY") - before
+
+    box.locator("svg").evaluate("(svg) => svg.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    unit = box.locator("svg").bounding_box()["width"] / 320 * 60
+    handle = box.get_by_role("slider", name="トークン3の点")
+    assert swipe(*centre(handle), 0, 3 * unit) == 0
+    assert table_of(box, "tokens")[2].tolist() == [1.0, -2.0]
+    x, y = centre(handle)
+    assert swipe(x - 2.5 * unit, y, 0, -100) > 50  # the page moves, the points do not
+    assert table_of(box, "tokens")[2].tolist() == [1.0, -2.0]
+
+
+def test_projections_says_what_moved(figure):
+    box = figure("projections")
+    start = box.state()
+    box.says("スコア：同じ、重み：同じ、出力：同じ")
+    value = box.get_by_label("成分1、値1")
+    value.fill("100")
+    box.says("スコア：同じ、重み：同じ、出力：変わりました")
+    assert box.state()["tables"]["weights"] == start["tables"]["weights"]
+
+    value.fill("1")
+    box.says("出力：同じ")
+    number, slide = box.get_by_label("成分1、クエリ").all()
+    slide.press("ArrowLeft")
+    assert number.input_value() == "1.5"
+    box.says("スコア：変わりました、重み：変わりました、出力：変わりました")
+    number.fill("-2")
+    assert slide.input_value() == "-2"
+    X, W_v = table_of(box, "tokens"), table_of(box, "W_v")
+    output, weights = ab.scaled_dot_product_attention(
+        X @ [[-2.0], [0.0]], X @ [[0.0], [1.0]], X @ W_v, return_weights=True
+    )
+    np.testing.assert_allclose(table_of(box, "weights"), weights, atol=6e-4)
+    np.testing.assert_allclose(table_of(box, "output"), output, atol=6e-4)
+    box.get_by_role("button", name="元に戻す").press("Enter")
+    box.says("スコア：同じ、重み：同じ、出力：同じ")
+    assert box.state() == start
+
+
+def test_scaling_follows_every_length(figure):
+    box = figure("scaling")
+    walk, slide = table_of(box, "scores"), box.get_by_label("d_k")
+    slide.press("Home")
+    for n, d in enumerate(2 ** np.arange(11)):
+        assert slide.get_attribute("aria-valuetext") == str(d)
+        weights = ab.softmax(np.stack([walk[n], walk[n] / np.sqrt(d)]))
+        facts = [
+            weights.max(axis=1),
+            ab.entropy(weights) / np.log(6),
+            np.linalg.norm(ab.softmax_jacobian(weights), axis=(1, 2)),
+        ]
+        np.testing.assert_allclose(table_of(box, "weights"), weights.T, atol=6e-4)
+        np.testing.assert_allclose(table_of(box, "facts"), facts, atol=6e-3)
+        slide.press("ArrowRight")
+    box.says("d_k=1024")
+    slide.press("Home")
+    box.says("d_k=1。")
+    assert (table_of(box, "weights")[:, 0] == table_of(box, "weights")[:, 1]).all()
