@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import attention_book as ab
 
-FIGURES = ["by-hand", "projections", "scaling"]  # each on the page of its name
+FIGURES = ["by-hand", "projections", "scaling", "masks"]  # each on the page of its name
 every_figure = pytest.mark.parametrize("name", FIGURES)
 every_theme = pytest.mark.parametrize("theme", ["light", "dark"])
 
@@ -17,7 +17,10 @@ every_theme = pytest.mark.parametrize("theme", ["light", "dark"])
 STATE = """
 (name) => {
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-  const written = (cell) => cell.querySelector("input")?.value ?? cell.textContent;
+  const written = (cell) => {
+    const input = cell.querySelector("input");
+    return input?.type === "checkbox" ? String(Number(input.checked)) : (input?.value ?? cell.textContent);
+  };
   const rows = (table) => [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1).map(written));
   const moving = "[transform], [points], [d], [stroke-width]";
   return {
@@ -317,3 +320,80 @@ def test_scaling_follows_every_length(figure):
     slide.press("Home")
     box.says("d_k=1。")
     assert (table_of(box, "weights")[:, 0] == table_of(box, "weights")[:, 1]).all()
+
+
+def test_masks_finds_the_faults_that_the_page_finds(figure, soup):
+    """Each sample by its name in the output of the leak test, with the numbers printed there."""
+    box = figure("masks")
+    printed = dict(re.findall(r"^(.+): (漏れ\d+、届かない過去\d+)$", soup("masks").text, re.M))
+    assert len(printed) == 5
+    menu = box.get_by_label("見本")
+    for name, words in printed.items():
+        menu.select_option("causal mask" if name == "正しい" else name)
+        box.says(words)
+        mask, scores = table_of(box, "mask"), table_of(box, "scores")
+        weights = ab.softmax(np.where(mask, scores, -np.inf))
+        np.testing.assert_allclose(table_of(box, "weights"), weights, atol=6e-4)
+    menu.select_option("詰め物を行も隠す")
+    box.says("クエリ4とクエリ5は何も見られず、重みがすべて0です。")
+    assert (table_of(box, "weights")[3:] == 0).all()
+    assert (table_of(box, "mask")[2] == [1, 1, 1, 0, 0]).all()
+
+
+def test_masks_from_the_keyboard_only(figure):
+    box = figure("masks")
+    start, press = box.state(), box.page.keyboard.press
+    box.get_by_label("見本").focus()
+    press("Tab")
+    for key in (
+        "ArrowRight",
+        "ArrowRight",
+        "Space",
+        "ArrowLeft",
+        "ArrowDown",
+        "ArrowLeft",
+        "Space",
+        "ArrowUp",
+        "ArrowUp",
+    ):
+        press(key)
+    assert box.get_by_label("見本").input_value() == "自分で描く"
+    mask = np.tri(5)
+    mask[0, 2], mask[1, 0] = 1, 0
+    assert (table_of(box, "mask") == mask).all()
+    box.says("漏れ1、届かない過去1")
+    press("Tab")
+    press("ArrowRight")  # to MHA: all is turned round
+    weights = ab.softmax(np.where(mask, -np.inf, table_of(box, "scores")))
+    weights[4] = np.nan
+    np.testing.assert_allclose(table_of(box, "weights"), weights, atol=6e-4)
+    box.says("クエリ5は何も見られず、重みがNaNです。")
+    press("Tab")
+    press("Enter")
+    box.says("漏れ0、届かない過去0。")
+    assert box.state() == start
+    assert box.get_by_label("見本").input_value() == "causal mask"
+
+
+@pytest.mark.parametrize("finger", [False, True])
+def test_masks_are_painted_where_the_hand_passes(figure, finger):
+    box = figure("masks", viewport={"width": 375, "height": 800}, has_touch=finger)
+    box.locator("table").first.evaluate("(t) => t.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    places = [centre(box.get_by_label(f"クエリ1、キー{n}")) for n in (1, 2, 3, 4, 5)]
+    scrolled = box.page.evaluate("scrollY")
+    if finger:
+        session = box.page.context.new_cdp_session(box.page)
+        for kind, (x, y) in [("touchStart", places[1]), *(("touchMove", place) for place in places[2:])]:
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    else:
+        box.page.mouse.move(*places[1])
+        box.page.mouse.down()
+        for place in places[2:]:
+            box.page.mouse.move(*place)
+        box.page.mouse.up()
+    assert table_of(box, "mask")[0].tolist() == [1, 1, 1, 1, 1]
+    assert box.page.evaluate("scrollY") == scrolled
+    (box.page.touchscreen.tap if finger else box.page.mouse.click)(*places[0])
+    assert table_of(box, "mask")[0].tolist() == [0, 1, 1, 1, 1]
+    assert (table_of(box, "mask")[1:] == np.tri(5)[1:]).all()
