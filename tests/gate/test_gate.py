@@ -76,6 +76,11 @@ FAULTS = {
     "number in alt": ("![値は0.777まで下がる折れ線です。](curve.png)", "数 0.777 は"),
     "35 number in the text": ("ここは段落です。\n値は 0.777 です。", "本文の数 0.777 は"),
     "42 text that is out of date": ("平均は0.918でした。", "本文の数 0.918 は"),  # it is 0.917
+    "number of a figure only": (
+        cell("from IPython.display import HTML\nHTML('<figure data-figure=\"f\"><td>0.7771</td></figure>')")
+        + "\n\n値は0.7771です。",
+        "本文の数 0.7771 は",
+    ),
     "glued to Japanese": ("値は0.7771です。", "本文の数 0.7771 は"),
     "full width": ("値は０．７８１です。", "本文の数 0.781 は"),
     "minus sign": ("値は\u22120.917です。", "本文の数 -0.917 は"),

@@ -161,6 +161,7 @@ export function figure(name, setup) {
     table.dataset.digits = cells(table)[0][0].textContent.split(".")[1]?.length ?? 0; // as many as the build wrote
   }
   const form = make("form", { autocomplete: "off" }); // a reload starts from the page's own numbers
+  svg?.setAttribute("role", "group"); // it was a picture; now there are handles inside
   const { controls, draw } = setup({ form, tables, svg });
 
   const said = make("p", { role: "status" });
