@@ -269,6 +269,8 @@ def test_by_hand_with_the_mouse(figure):
     mouse.up()
     mouse.move(x, y)
     assert table_of(box, "tokens")[0].tolist() == [2.5, 0.0]
+    box.page.keyboard.press("ArrowLeft")  # the point that was dragged has the focus
+    assert table_of(box, "tokens")[0].tolist() == [2.4, 0.0]
 
 
 def test_by_hand_with_a_finger_that_scrolls_elsewhere(figure):

@@ -168,7 +168,7 @@ export function figure(name, setup) {
   const back = make("button", { type: "reset" }, "元に戻す");
   const panel = make("div", { class: "controls" }, ...controls.map((control) => control.element), back);
   const results = make("div", { class: "results" }, ...box.children);
-  form.append(...(svg ? [svg, said, panel] : [panel, said]), results); // the words are near what the hand moves
+  form.append(...(svg ? [svg] : []), said, panel, results); // the words are in sight of what the hand moves
   box.append(form);
 
   let timer;
