@@ -64,7 +64,7 @@ def tests(session):
     """パッケージと、出力の検査を試験します。"""
     covered = ("--cov=attention_book", "--cov-branch", "--cov-fail-under=100", "--cov-report=term-missing:skip-covered")
     python(session, "-m", "pytest", "-q", "tests/package", *covered)
-    python(session, "-m", "pytest", "tests/extensions", "tests/gate", "tests/newest", *session.posargs)
+    python(session, "-m", "pytest", "tests/data", "tests/extensions", "tests/gate", "tests/newest", *session.posargs)
 
 
 @shared
@@ -105,6 +105,12 @@ def accept(session):
     """全セルを実行し、今の出力を期待出力として書きます（`-- ページ名` で絞れます）。"""
     pages = " ".join(page.removeprefix("docs/").removesuffix(".md") for page in session.posargs)
     python(session, *SPHINX, *FRESH, "docs", "_build/html", BOOK_MODE="accept", BOOK_PAGES=pages)
+
+
+@shared(default=False)
+def data(session):
+    """ページのセルを動かし、学習した重みを attention_book/data に書き直します。"""
+    python(session, "tests/data/export.py")
 
 
 @shared(default=False)
