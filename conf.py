@@ -71,7 +71,11 @@ nb_execution_cache_path = str(ROOT / "_build" / "cache" / _key.hexdigest()[:16])
 html_theme = "furo"
 html_title = project
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", os.environ.get("BOOK_URL", ""))
-html_static_path = ["docs/_static"]  # counted from this file
+# counted from this file; the models are for the figures that answer to the hand
+html_static_path = [
+    "docs/_static",
+    *sorted(f"attention_book/data/{path.name}" for path in ROOT.glob("attention_book/data/he-*.json")),
+]
 html_css_files = ["book.css"]
 html_favicon = "docs/_static/favicon.svg"
 html_copy_source = False

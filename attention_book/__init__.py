@@ -4,6 +4,7 @@
 additive、kernel です。
 計算に使うのはNumPyだけで、図を描く figures だけがmatplotlibを使います。
 interactive は、サイトで読者が動かせる図の、もとになる表を作ります。
+data は学習したモデルなどを読み、explorer はそのヘッドを調べます。
 """
 
 from attention_book.additive import additive_attention

@@ -26,5 +26,15 @@ def test_doctest_finds_every_example(module):
 def test_everything_public_has_an_example():
     have = {test.name.rpartition(".")[2] for test in TESTS}
     checks = {name for name in exercises.__all__ if name.startswith("check_")}
-    public = {*attention_book.__all__, *checks, "from_torch", "load", "heatmap", "line_plot", "value_map"}
+    public = {
+        *attention_book.__all__,
+        *checks,
+        "from_torch",
+        "load",
+        "trace",
+        "explorer",
+        "heatmap",
+        "line_plot",
+        "value_map",
+    }
     assert public - have == set()

@@ -17,6 +17,8 @@ FIGURES = {  # {figure: page}
     for path in sorted((ROOT / "docs" / "_expected").glob("*.yml"))
     for name in re.findall(r'<figure class="interactive" data-figure="([\w-]+)"', path.read_text("utf-8"))
 }
+FIGURES = ["by-hand", "projections", "scaling", "masks", "self-attention", "multi-head"]  # each on the page of its name
+SHARED = {"self-attention": ["base", "heads"], "multi-head": ["base", "heads"]}  # others: the base only
 every_figure = pytest.mark.parametrize("name", FIGURES)
 every_theme = pytest.mark.parametrize("theme", ["light", "dark"])
 
@@ -154,12 +156,14 @@ def needed(site, file):
     """The scripts that one loads, itself included."""
     text = (site / "_static" / "figures" / file).read_text(encoding="utf-8")
     return {file}.union(*(needed(site, other) for other in re.findall(r'from "\./([\w.-]+)"', text)))
+    assert {path.stem for path in (site / "_static" / "figures").glob("*.js")} == {"base", "heads", *FIGURES}
 
 
 @every_figure
 def test_scripts_are_light(site, name):
     files = [site / "_static" / "figures" / file for file in needed(site, f"{name}.js")]
     assert len(files) > 1
+    files = [site / "_static" / "figures" / f"{file}.js" for file in (*SHARED.get(name, ["base"]), name)]
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= 10_000
 
 
@@ -187,7 +191,7 @@ def test_stays_inside_of_its_frame(figure, name, width):
 @every_figure
 def test_inputs_are_large_enough_for_fingers_and_do_not_zoom(figure, name):
     box = figure(name, viewport={"width": 375, "height": 800}, has_touch=True)
-    for control in box.locator("input:not([type=radio]), button, label:has([type=radio])").all():
+    for control in box.locator("input:not(.choice *), button, .choice label").all():
         assert control.bounding_box()["height"] >= 32
     for number in box.locator("input[type=number]").all():
         assert number.evaluate("(e) => parseFloat(getComputedStyle(e).fontSize)") >= 16
