@@ -17,8 +17,6 @@ FIGURES = {  # {figure: page}
     for path in sorted((ROOT / "docs" / "_expected").glob("*.yml"))
     for name in re.findall(r'<figure class="interactive" data-figure="([\w-]+)"', path.read_text("utf-8"))
 }
-FIGURES = ["by-hand", "projections", "scaling", "masks", "self-attention", "multi-head"]  # each on the page of its name
-SHARED = {"self-attention": ["base", "heads"], "multi-head": ["base", "heads"]}  # others: the base only
 every_figure = pytest.mark.parametrize("name", FIGURES)
 every_theme = pytest.mark.parametrize("theme", ["light", "dark"])
 
@@ -156,14 +154,12 @@ def needed(site, file):
     """The scripts that one loads, itself included."""
     text = (site / "_static" / "figures" / file).read_text(encoding="utf-8")
     return {file}.union(*(needed(site, other) for other in re.findall(r'from "\./([\w.-]+)"', text)))
-    assert {path.stem for path in (site / "_static" / "figures").glob("*.js")} == {"base", "heads", *FIGURES}
 
 
 @every_figure
 def test_scripts_are_light(site, name):
     files = [site / "_static" / "figures" / file for file in needed(site, f"{name}.js")]
     assert len(files) > 1
-    files = [site / "_static" / "figures" / f"{file}.js" for file in (*SHARED.get(name, ["base"]), name)]
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) <= 10_000
 
 
