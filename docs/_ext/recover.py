@@ -31,7 +31,10 @@ def run(notebook, cwd, timeout, **options):
         begun = perf_counter()
         try:
             result = single_nb_execution(
-                notebook, cwd, timeout, **options, on_cell_execute=lambda cell, cell_index: cells.append(cell)
+                *(notebook, cwd, timeout),
+                **options,
+                on_cell_execute=lambda cell, cell_index: cells.append(cell),
+                coalesce_streams=True,  # MyST-NB's own merging breaks a line that came in two pieces
             )
         except RuntimeError as error:  # DeadKernelError, or no answer from a new kernel
             result = ExecutionResult(notebook, cwd, perf_counter() - begun, error, DIED)

@@ -9,9 +9,12 @@ import japanese
 import maths
 import ports
 import pytest
+import recover
 import theme
 from docutils import nodes
 from docutils.utils import new_document
+from myst_nb.core.utils import coalesce_streams
+from nbformat.v4 import new_code_cell, new_notebook
 from sphinx.errors import ExtensionError
 
 
@@ -130,3 +133,7 @@ def test_a_figure_without_a_script_warns(page_with, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, logger="sphinx.interactive"):
         assert page_with('<figure data-figure="maskz"></figure>', tmp_path) == [("figures/figures.css", {})]
     assert "maskz のスクリプト docs/_static/figures/maskz.js がありません" in caplog.text
+def test_a_line_that_is_printed_in_two_pieces_stays_one_line(tmp_path):
+    cell = new_code_cell("import time\nprint('a', end='', flush=True)\ntime.sleep(0.5)\nprint('\\nb')")
+    recover.run(new_notebook(cells=[cell]), str(tmp_path), 60, allow_errors=False)
+    assert [output.text for output in coalesce_streams(cell.outputs)] == ["a\nb\n"]
