@@ -34,6 +34,7 @@ extensions = [
     "run_here",
     "titles",
     "interactive",
+    "notebooks",
 ]
 exclude_patterns = ["_*"]  # counted from docs/
 smartquotes = False  # it would change quotes inside Japanese text
