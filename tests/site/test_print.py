@@ -24,7 +24,8 @@ MEASURE = """() => {
     wide: all("article *").filter((e) => shown(e) && (e.getBoundingClientRect().right > innerWidth + 1 || scrolls(e)))
       .filter((e) => !e.closest("math, svg *")).map(name),
     pale: texts.filter((e) => ink(e) === null || ink(e) > 0.6).map(name),
-    dark: all("html, body, article, article *").filter((e) => shown(e) && !e.closest("svg, math"))
+    // the shade of a weight is a number, and light enough for black letters
+    dark: all("html, body, article, article *").filter((e) => shown(e) && !e.closest("svg, math, [style*='--shade']"))
       .filter((e) => (light(getComputedStyle(e).backgroundColor) ?? 1) < 0.8).map(name),
     paper: [document.documentElement, document.body].map((e) => getComputedStyle(e).backgroundColor),
   };
