@@ -37,6 +37,8 @@ def shown(output):
         return "error", re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback)).rstrip("\n")
     if "image/png" in output.data:
         return "figure", b64decode(output.data["image/png"])
+    if "text/html" in output.data:
+        return "html", BeautifulSoup(output.data["text/html"], "html.parser").get_text().strip("\n")
     return "text", output.data["text/plain"].rstrip("\n")
 
 
@@ -45,6 +47,8 @@ def shown_in(site, cell):
     for box in cell.select(".cell_output > *"):
         if image := box if box.name == "img" else box.find("img"):
             yield "figure", (site / image["src"]).read_bytes()
+        elif "text_html" in box["class"]:
+            yield "html", box.get_text().strip("\n")
         else:
             kinds = {"stream": "stdout", "traceback": "error", "text_plain": "text"}
             yield next(kinds[name] for name in box["class"] if name in kinds), box.get_text().rstrip("\n")
