@@ -87,6 +87,18 @@ def docs(session):
     python(session, *SPHINX, *FRESH, "docs", "_build/html", *session.posargs, **variables)
 
 
+@shared(default=False, requires=["env", "docs"])
+def pdf(session):
+    """検査したサイトを1冊にとじて、_build/book.pdf に印刷します（Chromiumを使います）。"""
+    python(session, "docs/_paper/pdf.py", "_build/html", "_build/book.pdf", **commit_time())
+
+
+@shared(default=False, requires=["env", "docs"])
+def epub(session):
+    """検査したサイトを、電子書籍 _build/book.epub にまとめます。"""
+    python(session, "docs/_paper/epub.py", "_build/html", "_build/book.epub", **commit_time())
+
+
 @shared(default=False)
 def mutants(session):
     """パッケージをわざと1か所ずつ壊し、どれも試験が見つけることを確かめます（10分ほど）。"""
