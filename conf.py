@@ -37,6 +37,8 @@ extensions = [
     "notebooks",
 ]
 exclude_patterns = ["_*"]  # counted from docs/
+if os.environ.get("BOOK_FILES"):  # the publishing workflow puts the PDF and the EPUB beside the pages
+    tags.add("files")  # noqa: F821 (a name that Sphinx gives)
 smartquotes = False  # it would change quotes inside Japanese text
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
