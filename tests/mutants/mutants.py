@@ -134,4 +134,11 @@ MUTANTS = [
     ),
     ("figures", "axes.plot(x, y,", "axes.plot(x, y[::-1],", "線を逆順に描く"),
     ("figures", 'axes.set_xscale("log", base=2)', 'axes.set_xscale("linear")', "横軸の目盛り"),
+    # explorer
+    ("explorer", "*= len(weights) + n not in cut", "*= n not in cut", "切るヘッドを層ごとに数える"),
+    ("explorer", "h = h + (w @ given)", "h = (w @ given)", "元の表現に足さない"),
+    ("explorer", "w[:, he] * (given @ read)", "w[:, he]", "足した数でなく重みを返す"),
+    ("explorer", "[-layer.embed_dim :]", "[: layer.embed_dim]", "バリューでなくクエリの行列を使う"),
+    # interactive
+    ("interactive", "{x:z.{digits}f}", "{x:.{digits}f}", "マイナスの0を書く"),
 ]
