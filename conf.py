@@ -25,6 +25,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "gate",
     "theme",
+    "policy",
     "japanese",
     "maths",
     "ports",

@@ -74,9 +74,7 @@ def tab(browser):
         tab.on("request", lambda request: tab.log["requests"].append(request.url))
         tab.on("requestfailed", lambda request: tab.log["errors"].append(request.url))
         tab.on("pageerror", lambda error: tab.log["errors"].append(str(error)))
-        tab.on(
-            "console", lambda m: tab.log["errors"].append(f"{m.text} {m.location['url']}") if m.type == "error" else 0
-        )
+        tab.on("console", lambda m: tab.log["errors"].append(f"{m.type}: {m.text} {m.location['url']}"))
         return tab
 
     return opened
@@ -99,7 +97,7 @@ def visit(tab, base_url):
 @every_width
 @every_theme
 @every_page
-def test_no_errors_and_no_other_host(visit, base_url, page, theme, width):
+def test_console_is_silent_and_no_other_host_is_asked(visit, base_url, page, theme, width):
     facts = visit(page, theme, width)
     assert facts["errors"] == []
     assert facts["requests"]
