@@ -26,7 +26,7 @@ JA = r"[\u3040-\u30ff\u3400-\u9fff々〆]"
 MASK = "\ufffc"
 CITATION = re.compile(r"\{cite:p\}`[^`]+`")
 MASKED = re.compile(r"(?:\{[\w:]+\})?(`+)(?:(?!`).)+\1|\$[^$\n]+\$")
-MAX_BYTES, MAX_COLUMNS, MIN_ALT = 25_000, 88, 10
+MAX_BYTES, MAX_COLUMNS, MIN_ALT = 25_000, 60, 10
 FIGURES = {"heatmap", "line_plot", "value_map"}
 
 LONG = "外来語の語尾の「ー」は省きません"

@@ -86,7 +86,7 @@ BAD = [  # (rule, source, line of the problem)
     (rules.polite, "- ほぼ一定だ。", 1),
     (rules.polite, cell(PLOT, ALT.replace("濃い。", "濃い図である。")), 1),
     (rules.size, "あ" * 9000, 1),
-    (rules.code_width, "文です。\n\n" + cell("x = 1\nx = '" + "あ" * 43 + "'"), 5),
+    (rules.code_width, "文です。\n\n" + cell("x = 1\nx = '" + "あ" * 28 + "'"), 5),
     (rules.code_width, cell("x" * 89, ":tags: [raises-exception]\n"), 3),
     (rules.figure_cells, cell(PLOT), 1),
     (rules.figure_cells, cell(PLOT, ALT.replace("重みの図。3行3列で、対角線がいちばん濃い。", "図")), 1),
@@ -141,7 +141,7 @@ Transformerは再帰をなくしました {cite:p}`vaswani2017`。
 ### 項
 
 """
-GOOD += cell("print('token')  # Query と Key である。\nx = '" + "x" * 80 + "'") + cell(PLOT, ALT) + cell("", "")
+GOOD += cell("print('token')  # Query と Key である。\nx = '" + "x" * 54 + "'") + cell(PLOT, ALT) + cell("", "")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
