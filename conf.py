@@ -26,7 +26,10 @@ extensions = [
     "gate",
     "theme",
     "policy",
+    "access",
+    "found",
     "japanese",
+    "ruby",
     "maths",
     "ports",
     "kernels",
@@ -90,7 +93,37 @@ locale_dirs = ["_locale"]  # the strings of furo and Sphinx that have no Japanes
 pygments_style = "a11y-high-contrast-light"  # both come with furo, and have the contrast small code needs
 pygments_dark_style = "a11y-high-contrast-dark"
 _fonts = '"Hiragino Sans", "BIZ UDPGothic", "Yu Gothic UI", Meiryo, "Noto Sans JP", "Noto Sans CJK JP", sans-serif'
+_sizes = {
+    "font-stack": _fonts,
+    "font-stack--headings": _fonts,
+    "sidebar-item-line-height": "1.25rem",
+    "toc-title-font-size": "var(--font-size--small--2)",
+    "toc-font-size": "var(--font-size--small--2)",
+}
+# furo's colours with a contrast of at least 7 for every text (WCAG's AAA), and links underlined so that one sees it
+_light = {
+    "color-foreground-secondary": "#4b4e55",
+    "color-foreground-muted": "#50535a",
+    "color-brand-primary": "#0037c4",
+    "color-brand-content": "#1a46b8",
+    "color-brand-visited": "#6a1bb8",
+    "color-problematic": "#a30000",
+    "color-link-underline": "#878787",
+    "color-link-underline--visited": "#878787",
+}
+_dark = {
+    "color-foreground-secondary": "#b0b4b9",
+    "color-foreground-muted": "#a9adb3",
+    "color-brand-primary": "#85bbff",
+    "color-brand-content": "#8cc0ff",
+    "color-brand-visited": "#cfa8f5",
+    "color-problematic": "#ff9d9d",
+    "color-highlight-on-target": "#262600",
+    "color-link-underline": "#8a8a8a",
+    "color-link-underline--visited": "#8a8a8a",
+}
 html_theme_options = {
     "top_of_page_buttons": [],
-    "light_css_variables": {"font-stack": _fonts, "font-stack--headings": _fonts},
+    "light_css_variables": _sizes | _light,  # the sizes hold in the dark, too
+    "dark_css_variables": _dark,
 }

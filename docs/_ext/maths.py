@@ -26,9 +26,7 @@ def visit_inline(self, node):
 
 
 def visit_block(self, node):
-    self.body.append(
-        self.starttag(node, "div", CLASS="math-wrapper", TABINDEX="0", role="region", **{"aria-label": "数式"})
-    )
+    self.body.append(self.starttag(node, "div", CLASS="math"))  # furo puts it into a box that scrolls
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})</span>')
     self.body.append(mathml(node, display=True) + "</div>\n")

@@ -1,4 +1,4 @@
-"""furoとMyST-NBのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前を付け、同じ入力から同じHTMLを作る。
+"""furoとMyST-NBのテンプレートに英語で書かれた文字を日本語にし、見えない区画に名前と段を付け、同じ入力から同じHTMLを作る。
 
 翻訳できる文字は docs/_locale/ja/LC_MESSAGES/sphinx.po にあります。ここで直すのは、テンプレートに直接書かれたものだけです。
 どれも現れる回数を確かめるので、furoが変われば、黙って英語に戻るのではなくビルドが止まります。
@@ -19,6 +19,10 @@ REPLACEMENTS = {
     ),
     '<aside class="sidebar-drawer">': ('<aside class="sidebar-drawer" aria-label="サイトの目次">', 1),
     '<aside class="toc-drawer': ('<aside aria-label="このページの目次" class="toc-drawer', 1),
+    # the link that skips to the text moves the focus, too
+    '<article role="main" id="furo-main-content">': ('<article role="main" id="furo-main-content" tabindex="-1">', 1),
+    # it comes and goes while one scrolls, and would take the focus with it; the Home key does the same
+    '<a href="#" class="back-to-top muted-link">': ('<a href="#" class="back-to-top muted-link" tabindex="-1">', 1),
     "<title>Contents</title>": ("<title>目次</title>", 1),
     "<title>Menu</title>": ("<title>メニュー</title>", 1),
     "<title>Expand</title>": ("<title>開く</title>", 1),
@@ -29,6 +33,8 @@ REPLACEMENTS = {
 }
 # MyST-NB names every folded cell in English, over the Japanese prompt that the page gives it.
 FOLDED_CELL = ' aria-label="Toggle hidden content"'
+# Sphinx makes headings of the captions of the toctrees, and gives them no level.
+CAPTION = '<p class="caption" role="heading">'
 
 
 def in_japanese(page, name):
@@ -39,7 +45,12 @@ def in_japanese(page, name):
                 "docs/_ext/theme.py の REPLACEMENTS を、今のfuroに合わせて直してください。"
             )
         page = page.replace(old, new)
-    return page.replace(FOLDED_CELL, "")
+    if CAPTION not in page:
+        raise ExtensionError(
+            f"{name}: サイトの目次に {CAPTION!r} があるはずですが、ありませんでした。"
+            "docs/_ext/theme.py の CAPTION を、今のSphinxに合わせて直してください。"
+        )
+    return page.replace(CAPTION, CAPTION.replace(">", ' aria-level="2">')).replace(FOLDED_CELL, "")
 
 
 def wrap_rendering(app):

@@ -1,18 +1,26 @@
 """The small Sphinx extensions, one by one; the built site is tested in tests/site."""
 
+import base64
+import hashlib
 import logging
 import socket
 from types import SimpleNamespace
 
+import access
+import found
 import interactive
 import japanese
 import maths
+import policy
 import ports
 import pytest
 import recover
 import theme
 from docutils import nodes
 from docutils.utils import new_document
+from jinja2 import Environment, FileSystemLoader
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from myst_nb.core.utils import coalesce_streams
 from nbformat.v4 import new_code_cell, new_notebook
 from sphinx.errors import ExtensionError
@@ -55,6 +63,53 @@ def test_code_keeps_its_lines():
     assert document.astext() == "一行目\n二行目"
 
 
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("これは**「注意」**です", "これは<strong>「注意」</strong>です"),
+        ("**「一」**と**「二」**です", "<strong>「一」</strong>と<strong>「二」</strong>です"),
+        ("は**`code`**を", "は<strong><code>code</code></strong>を"),
+        ("は**終わり。**続き", "は<strong>終わり。</strong>続き"),
+        ("は**太字**は、*斜体*は", "は<strong>太字</strong>は、<em>斜体</em>は"),
+        ("は** 空白 **は", "は** 空白 **は"),
+        ('a**"b"**c', "a**&quot;b&quot;**c"),
+    ],
+)
+def test_emphasis_ends_beside_japanese(monkeypatch, source, html):
+    monkeypatch.setattr(StateInline, "scanDelims", japanese.scan_stars(StateInline.scanDelims))
+
+    assert MarkdownIt("commonmark").renderInline(source) == html
+
+
+def test_short_code_is_kept_on_a_line():
+    document = new_document("page")
+    document += nodes.paragraph("", "", nodes.literal("", "-inf"), nodes.literal("", "softmax(Q @ K.T) @ V"))
+    japanese.KeepShortCode(document).apply()
+
+    assert [code["classes"] for code in document.findall(nodes.literal)] == [["whole"], []]
+
+
+def table(*rows):
+    """Return the header of the first column of a one-column table."""
+    entries = [nodes.entry("", nodes.paragraph("", text)) for text in rows]
+    head, *body = (nodes.row("", entry) for entry in entries)
+    nodes.table("", nodes.tgroup("", nodes.thead("", head), nodes.tbody("", *body)))
+    return entries[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "letters"),
+    [(("分", "18"), 2), (("名前", "か" * 18), 6), (("名前", "a" * 36), 6), (("名前", "か" * 90), 9)],
+)
+def test_columns_are_wide_enough_for_their_text(rows, letters):
+    assert access.narrowest(table(*rows)) == letters
+
+
+def test_a_change_in_docutils_stops_the_build():
+    with pytest.raises(ExtensionError, match=r"docs/_ext/access\.py"):
+        access.replace_in_last(SimpleNamespace(body=['<div role="doc">']), 'role="doc-biblioentry"', "")
+
+
 def test_good_tex_becomes_mathml(caplog):
     html = maths.mathml(nodes.math("", r"\frac{Q K^\top}{\sqrt{d_k}}"), display=True)
 
@@ -73,12 +128,55 @@ def test_bad_tex_warns_with_its_place_and_stays_readable(caplog):
 
 
 def test_theme_strings_are_replaced_or_the_build_stops():
-    page = "".join(old * times for old, (_, times) in theme.REPLACEMENTS.items())
+    page = theme.CAPTION + "".join(old * times for old, (_, times) in theme.REPLACEMENTS.items())
     changed = theme.in_japanese(page, "page")
 
     assert "Toggle" not in changed
     with pytest.raises(ExtensionError, match="page: furoの出力に"):
         theme.in_japanese(page.replace("Toggle site", "Open site"), "page")
+    with pytest.raises(ExtensionError, match="page: サイトの目次に"):
+        theme.in_japanese(page.replace(theme.CAPTION, "<p>"), "page")
+
+
+def templates(tmp_path, base):
+    (tmp_path / "base.html").write_text(base, encoding="utf-8")
+    return SimpleNamespace(environment=Environment(loader=FileSystemLoader(tmp_path)))
+
+
+def test_the_script_of_furo_is_allowed_by_its_content(tmp_path):
+    digest = base64.b64encode(hashlib.sha256(b"run()").digest()).decode()
+
+    assert policy.hash_of_furo(templates(tmp_path, "<script>run()</script>")) == f"'sha256-{digest}'"
+
+
+@pytest.mark.parametrize("base", ["", "<script>1</script><script>2</script>", "<script>{{ changing }}</script>"])
+def test_other_scripts_of_furo_stop_the_build(tmp_path, base):
+    with pytest.raises(ExtensionError, match=r"docs/_ext/policy\.py"):
+        policy.hash_of_furo(templates(tmp_path, base))
+
+
+@pytest.mark.parametrize(("metatags", "files"), [("", ["_static/translations.js"]), (policy.VIEWPORT, ["other.js"])])
+def test_a_change_in_sphinx_stops_the_build(metatags, files):
+    app = SimpleNamespace(builder=SimpleNamespace(policy="default-src 'none'"))
+    context = {"metatags": metatags, "script_files": [SimpleNamespace(filename=name) for name in files]}
+
+    with pytest.raises(ExtensionError, match="page: Sphinx"):
+        policy.write(app, "page", "page.html", context, tree=nodes.section())
+
+
+def section(*texts):
+    return nodes.section("", *(nodes.paragraph("", text) for text in texts))
+
+
+def test_a_page_is_described_by_its_goals_or_its_first_sentences():
+    goals = nodes.bullet_list("", *(nodes.list_item("", nodes.paragraph("", text)) for text in ("一つ。", "二つ。")))
+    box = nodes.admonition("", nodes.title("", "このページの目標"), goals)
+    lesson = nodes.section("", box, nodes.paragraph("", "本文です。"))
+
+    assert found.describe(lesson) == "一つ。二つ。"
+    assert found.describe(section("一文目です。", "二文目です。")) == "一文目です。二文目です。"
+    assert found.describe(section("一文目です。", "長い。" * 50, "三文目です。")) == "一文目です。"
+    assert found.describe(section("長い。" * 50)) == "長い。" * 50
 
 
 def test_ports_stay_out_of_the_range_that_others_are_given(monkeypatch):
@@ -133,6 +231,8 @@ def test_a_figure_without_a_script_warns(page_with, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, logger="sphinx.interactive"):
         assert page_with('<figure data-figure="maskz"></figure>', tmp_path) == [("figures/figures.css", {})]
     assert "maskz のスクリプト docs/_static/figures/maskz.js がありません" in caplog.text
+
+
 def test_a_line_that_is_printed_in_two_pieces_stays_one_line(tmp_path):
     cell = new_code_cell("import time\nprint('a', end='', flush=True)\ntime.sleep(0.5)\nprint('\\nb')")
     recover.run(new_notebook(cells=[cell]), str(tmp_path), 60, allow_errors=False)

@@ -13,7 +13,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[2]
-ENV = {"BOOK_MODE": "live", "LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+ADDRESS = "https://example.org/book/"  # where the site says that it is: it is served at the same path
+ENV = {"BOOK_MODE": "live", "BOOK_URL": ADDRESS, "LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 QUIET = [
     "--no-sandbox",
@@ -46,13 +47,23 @@ def soup(site):
 
 
 class BelowBook(http.server.SimpleHTTPRequestHandler):
-    """Serve the folder at /book/, as hosts do that give each project a path of its own."""
+    """Serve the folder at /book/, as hosts do that give each project a path of its own, with its own page for 404."""
 
     protocol_version = "HTTP/1.1"
 
     def translate_path(self, path):
         inside = path.startswith("/book/")
         return super().translate_path(path.removeprefix("/book")) if inside else str(Path(self.directory, "outside"))
+
+    def send_error(self, code, message=None, explain=None):
+        if code != 404 or not self.path.startswith("/book/"):
+            return super().send_error(code, message, explain)
+        page = Path(self.directory, "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
 
     def log_message(self, *args):
         pass

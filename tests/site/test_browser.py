@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = [*sorted(path.stem for path in DOCS.glob("*.md")), "genindex", "search"]
+PAGES = [*sorted(path.stem for path in DOCS.glob("*.md")), "genindex", "search", "404"]
 DIAGRAMS = ["weighted-lookup", "projections", "masks"]
 THEMES, WIDTHS = ["light", "dark"], [1280, 375]
 

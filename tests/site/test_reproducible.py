@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ENV = {"LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+ENV = {"BOOK_URL": "https://example.org/book/", "LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
 
 
 def files(folder):
