@@ -34,6 +34,7 @@ extensions = [
     "ports",
     "kernels",
     "recover",
+    "search",
     "progress",
     "run_here",
     "titles",
@@ -76,6 +77,7 @@ _key.update("\n".join(sorted(f"{d.name}=={d.version}" for d in metadata.distribu
 nb_execution_cache_path = str(ROOT / "_build" / "cache" / _key.hexdigest()[:16])
 
 html_theme = "furo"
+templates_path = ["docs/_templates"]  # counted from this file
 html_title = project
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", os.environ.get("BOOK_URL", ""))
 # counted from this file; the models are for the figures that answer to the hand

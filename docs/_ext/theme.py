@@ -23,6 +23,10 @@ REPLACEMENTS = {
     '<article role="main" id="furo-main-content">': ('<article role="main" id="furo-main-content" tabindex="-1">', 1),
     # it comes and goes while one scrolls, and would take the focus with it; the Home key does the same
     '<a href="#" class="back-to-top muted-link">': ('<a href="#" class="back-to-top muted-link" tabindex="-1">', 1),
+    # what only the search of Sphinx reads (docs/_ext/search.py)
+    '<input type="hidden" name="check_keywords" value="yes">': ("", 1),
+    '<input type="hidden" name="area" value="default">': ("", 1),
+    '<div id="searchbox"></div>': ("", 1),
     "<title>Contents</title>": ("<title>目次</title>", 1),
     "<title>Menu</title>": ("<title>メニュー</title>", 1),
     "<title>Expand</title>": ("<title>開く</title>", 1),
