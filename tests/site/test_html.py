@@ -9,8 +9,6 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 WRITTEN = sorted(path.stem for path in DOCS.glob("*.md"))
 PAGES = [*WRITTEN, "genindex", "search", "404"]
-NO_H1 = {"search"}  # furo's template has none; and its text comes with JavaScript
-PAGES = [*WRITTEN, "genindex", "search"]
 LESSONS = [
     "why-attention",
     "weighted-lookup",
