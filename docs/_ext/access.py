@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.writers.html5 import HTML5Translator
 
-LINES, NARROWEST, WIDEST = 3, 2, 9  # a cell takes about 3 lines, if that makes a column of 2 to 9 letters
+WORD, LINES, WIDEST = 4.5, 3, 9  # a short word stays on its line; a text takes about 3, if 9 letters a line are enough
 
 
 def visit_entry(self, node):
@@ -24,7 +24,8 @@ def narrowest(header):
     column = header.parent.index(header)
     table = header.parent.parent.parent
     cells = (row[column] for row in table.findall(nodes.row) if column < len(row))
-    return min(max(max(map(width, cells)) / LINES, NARROWEST), WIDEST)
+    longest = max(map(width, cells))
+    return min(max(min(longest, WORD), longest / LINES), WIDEST)
 
 
 def width(cell):
