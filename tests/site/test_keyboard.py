@@ -57,6 +57,7 @@ STOP = r"""
 OPERABLE = """
 () => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
   .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.type !== "hidden" && !e.disabled && e.tabIndex >= 0)
+  .filter((e) => e.type !== "radio" || e.checked) // the others of its group are reached by the arrow keys
   .filter((e) => !e.dataset.stop).map((e) => e.outerHTML.slice(0, 100))
 """
 

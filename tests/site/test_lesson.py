@@ -234,8 +234,8 @@ def bare(text):
 
 
 def words(node):
-    """The text of a node without white space, formulas and the marks of links to headings."""
-    skipped = {"math", "script", "style"}
+    """The text of a node without white space, formulas, readings and the marks of links to headings."""
+    skipped = {"math", "script", "style", "rt"}
     texts = (t for t in node.find_all(string=True) if not any(p.name in skipped for p in t.parents))
     return bare("".join(texts)).replace("¶", "")
 

@@ -336,7 +336,8 @@ def test_a_lost_index_is_said_and_asked_for_again(hand):
     tab = hand("search")
     tab.route("**/titles.json", lambda route: route.abort())
     tab.locator("#search-query").fill("RoPE")
-    tab.wait_for_function("document.getElementById('search-status').textContent.startsWith('検索の索引を読めません')")
+    lost = "() => document.getElementById('search-status').textContent.startsWith('検索の索引を読めません')"
+    tab.wait_for_function(lost)
     assert tab.locator("#search-tips").is_visible()
     tab.unroute("**/titles.json")
     tab.get_by_role("button", name="検索", exact=True).click()
