@@ -76,10 +76,8 @@ def test_the_link_gives_the_file_by_its_name(site, hand):
 def test_the_file_is_a_valid_notebook(notebook, page):
     read = notebook(page)
     nbformat.validate(read)
-    ids = [cell.id for cell in read.cells]
 
     assert (read.nbformat, read.nbformat_minor, read.metadata.kernelspec.name) == (4, 5, "python3")
-    assert len({*ids}) == len(ids)
     assert "%pip install -e" in read.cells[0].source
 
 
