@@ -70,12 +70,14 @@ def notebook(tree, about, write):
 
 
 def code_cell(node):
-    """Return the cell; one that the page folds is folded, and Jupyter shows its first line, which says what it is."""
+    """Return the cell; what the page folds or leaves out is folded. Jupyter shows the first line of a folded one."""
     (source, outputs), tags = node["executed"], node["cell_metadata"].get("tags", [])
     metadata = {"tags": tags} if tags else {}
     if "hide-cell" in tags:
         source = f"# {node['prompt_show']}\n{source}"
         metadata["jupyter"] = {"source_hidden": True, "outputs_hidden": True}
+    elif "remove-input" in tags:
+        metadata["jupyter"] = {"source_hidden": True}
     return new_code_cell(source, execution_count=node["exec_count"], outputs=outputs, metadata=metadata)
 
 

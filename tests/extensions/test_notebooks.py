@@ -267,10 +267,11 @@ def test_outputs_are_those_of_the_page(book):
 
 
 def test_a_folded_cell_is_folded_and_says_what_it_is(book):
-    *others, solution, _ = book.code("cells")
+    *others, solution, unseen = book.code("cells")
 
     assert solution.source.startswith("# 解答を開く\nclass Both:")
     assert solution.metadata.jupyter == {"source_hidden": True, "outputs_hidden": True}
+    assert unseen.metadata.jupyter == {"source_hidden": True}
     assert not any("jupyter" in cell.metadata for cell in others)
 
 
