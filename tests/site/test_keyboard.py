@@ -91,7 +91,8 @@ def test_tour(hand, page, width):
         assert stop["seen"], stop
         assert stop["width"] >= 2, stop
         assert stop["contrast"] >= 3, stop
-        assert stop["scrolls"] or 'tabindex="0"' not in stop["html"], stop
+        # what is no control of its own is a stop only where it scrolls; one control of a grid stands for all
+        assert stop["scrolls"] or 'tabindex="0"' not in stop["html"] or stop["html"].startswith("<input"), stop
 
 
 def focused(tab):
