@@ -106,8 +106,13 @@ def faults(reader, book):
         yield f"しおりが、章の題と違います。\nしおり：{marks}\n章の題：{titles}"
 
 
+def browser_path():
+    """Return the browser that BOOK_BROWSER names, or else the first that is installed, or None."""
+    return os.environ.get("BOOK_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 def make(site, target):
-    path = os.environ.get("BOOK_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = browser_path()
     if not path or not shutil.which(path):
         return (
             "PDFを作るブラウザーがありません。Chromium（Debianなら apt-get install chromium fonts-noto-cjk）か"

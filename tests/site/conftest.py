@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from pdf import browser_path
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "https://example.org/book/"  # where the site says that it is: it is served at the same path
 ENV = {"BOOK_MODE": "live", "BOOK_URL": ADDRESS, "LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
-BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -82,7 +82,7 @@ def base_url(site):
 
 @pytest.fixture(scope="session")
 def browser():
-    path = os.environ.get("BOOK_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    path = browser_path()
     if not path:
         missing = (
             "ブラウザーがありません。Debianなら apt-get install chromium で入れるか、場所を BOOK_BROWSER に書きます。"
