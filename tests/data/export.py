@@ -11,11 +11,12 @@ import re
 import sys
 from pathlib import Path
 
+import torch
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "pages")]
 
-import rules  # noqa: E402  how the cells of a page are read
-import torch  # noqa: E402
+import rules  # noqa: E402  how the cells of a page are read; found by the path above
 
 DATA = ROOT / "attention_book" / "data"
 PLACES = 4  # decimals of trained weights: the answers stay the same, the files small
