@@ -7,6 +7,8 @@ import numpy as np
 from attention_book._inputs import as_length, checked, quiet
 from attention_book.softmax import exponentials
 
+IN_CACHE = 2**17  # as many scores stay near the processor while `exponentials` goes over them three times
+
 
 def blockwise_attention(
     query,
@@ -19,7 +21,7 @@ def blockwise_attention(
     offset=None,
     window=None,
     scale=None,
-    block_size=128,
+    block_size=192,
 ):
     """クエリを `block_size` 本ずつに区切って、:func:`scaled_dot_product_attention` と同じ答えを求めます。
 
@@ -33,7 +35,7 @@ def blockwise_attention(
     ----------
     query, key, value, mask, bias, is_causal, offset, window, scale
         :func:`scaled_dot_product_attention` と同じです。
-    block_size : int, default 128
+    block_size : int, default 192
         1度に計算するクエリの数。
 
     Returns
@@ -65,7 +67,9 @@ def blockwise_attention(
         for head in heads(output, block_size):
             for rows in blocks(0, output.shape[-2], block_size):
                 keys = visible(x, rows)
-                e = exponentials(block_scores(x, head, rows, keys))  # (..., rows, keys)
+                e = block_scores(x, head, rows, keys)  # (..., rows, keys)
+                for strip in blocks(0, e.shape[-2], IN_CACHE // (e.shape[-1] + 1) + 1):
+                    exponentials(e[..., strip, :])
                 mixed = np.matmul(e, x.value[head][..., keys, :], out=output[head][..., rows, :])
                 mixed /= np.maximum(row_sums(e), 1)  # a sum is at least exp(0) = 1, or 0 where nothing is visible
                 del e  # before the next block is made

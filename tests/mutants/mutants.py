@@ -65,6 +65,7 @@ MUTANTS = [
     ("blockwise", "where=~x.mask", "where=x.mask", "maskの極性が逆"),
     ("blockwise", "np.copyto(scores, -np.inf", "np.copyto(scores, -1e9", "maskを-1e9で埋める"),
     ("blockwise", "scores += x.bias[head][..., rows, keys]", "scores += 0", "biasを捨てる"),
+    ("blockwise", "e[..., strip, :]", "e[..., : strip.stop, :]", "帯を重ねて、指数を2度取る"),
     ("blockwise", "del e  # before", "pass  # before", "前の区切りのスコアを持ち続ける（メモリ）"),
     (
         "blockwise",

@@ -15,7 +15,7 @@ OPTIONS = {
     "causal, the first rows empty": {"is_causal": True, "offset": -140},
     "window": {"is_causal": True, "offset": 430, "window": 100},
     "mask": {"mask": np.random.default_rng(1).random((270, 700)) < 0.3},
-    "whole blocks hidden": {"mask": np.arange(700) // 100 % 2 == np.arange(270)[:, None] // 128 % 2},
+    "whole blocks hidden": {"mask": np.arange(700) // 100 % 2 == np.arange(270)[:, None] // 192 % 2},
     "bias": {"bias": np.linspace(-900, 900, 700)},
     "everything": {
         "is_causal": True,
