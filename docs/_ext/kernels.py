@@ -3,7 +3,6 @@
 Linuxのほかや、枝分かれに失敗したときは、普通のカーネルを起動します。ページの出力は同じです。
 """
 
-import functools
 import json
 import os
 import select
@@ -14,7 +13,6 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-import sphinx.builders
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from sphinx.util.parallel import make_chunks
 
@@ -39,12 +37,10 @@ def start(app, env, docnames):
 
 
 def stop(app, error):
-    global requests
     if requests:
         requests.close()
         warm.terminate()
         warm.wait()
-        requests = None
 
 
 class ForkedProvisioner(LocalProvisioner):
@@ -53,7 +49,7 @@ class ForkedProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd, **kwargs):
         argv = cmd[cmd.index("ipykernel_launcher") + 1 :]
         try:
-            self.process = Fork(argv=argv, cwd=kwargs.get("cwd", os.getcwd()), env=kwargs["env"])
+            self.process = Fork(argv, kwargs.get("cwd", os.getcwd()), kwargs["env"])
         except OSError:  # warm.py has ended, and has said why
             return await super().launch_kernel(cmd, **kwargs)
         self.pid = self.pgid = self.process.pid
@@ -65,25 +61,20 @@ class Fork:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, **wanted):
-        self.life, theirs = socket.socketpair()
-        try:
-            with theirs:
+    def __init__(self, *wanted):
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:  # closed before we wait: the other end closes with the process that holds it
                 socket.send_fds(requests, [json.dumps(wanted).encode()], [theirs.fileno()])
-            if not (answer := self.life.recv(4)):
+            if not (pid := ours.recv(4)):
                 raise ConnectionResetError
-        except OSError:
-            self.life.close()
-            raise
-        self.pid = int.from_bytes(answer, "big")
+            self.pid, self.life = int.from_bytes(pid, "big"), ours.detach()
 
     def poll(self):
-        """None while it lives: its end of the socket closes with it."""
-        if self.life.fileno() >= 0 and select.select([self.life], [], [], 0)[0]:
-            self.life.close()
-        return None if self.life.fileno() >= 0 else 0
+        return 0 if select.select([self.life], [], [], 0)[0] else None
 
-    wait = poll  # LocalProvisioner waits for poll first
+    def wait(self):  # LocalProvisioner has polled until the process was gone
+        os.close(self.life)
 
     def send_signal(self, signum=signal.SIGKILL):
         os.kill(self.pid, signum)
@@ -95,7 +86,7 @@ def setup(app):
     forked = EntryPoint("forked", "kernels:ForkedProvisioner", KernelProvisionerFactory.GROUP_NAME)
     KernelProvisionerFactory.instance().provisioners["forked"] = forked
     # some pages take a hundred times as long as others: small batches keep every core busy to the end
-    sphinx.builders.make_chunks = functools.partial(make_chunks, maxbatch=1)
+    make_chunks.__defaults__ = (1,)  # maxbatch
     app.connect("env-before-read-docs", start)
     app.connect("build-finished", stop)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
