@@ -97,6 +97,8 @@ def write_index(app, error):
     for name in REPLACED:
         Path(app.outdir, "_static", f"{name}.js").unlink(missing_ok=True)
     target = Path(app.outdir, "pagefind")
+    if app.config.gate_mode == "live" and target.is_dir():
+        return  # as it was first made: Pagefind would take as long as all the rest that follows a save
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         pages, out = Path(folder, "pages"), Path(folder, "out")

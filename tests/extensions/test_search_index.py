@@ -1,6 +1,7 @@
 """What Pagefind is given to read, and what is said when it fails; the search itself is tested in tests/site."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 import search
@@ -65,3 +66,21 @@ def test_a_failure_of_pagefind_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("PAGEFIND_BINARY_PATH", str(tmp_path / "nothing"))
     with pytest.raises(ExtensionError, match=r"検索の索引を作れませんでした。(?s:.*)Error(?s:.*)nox -s env"):
         search.index(tmp_path, tmp_path / "out")
+
+
+@pytest.mark.parametrize(("mode", "times"), [("check", 2), ("live", 1)])
+def test_an_edit_in_live_keeps_the_index(monkeypatch, tmp_path, mode, times):
+    made = []
+    monkeypatch.setattr(search, "index", lambda pages, out: made.append(out.mkdir()))
+    (tmp_path / "masks.html").write_text(PAGE, encoding="utf-8")
+    app = SimpleNamespace(
+        builder=SimpleNamespace(name="html"),
+        config=SimpleNamespace(gate_mode=mode),
+        env=SimpleNamespace(found_docs=["masks"]),
+        outdir=tmp_path,
+    )
+    for _ in range(2):
+        search.write_index(app, None)
+
+    assert len(made) == times
+    assert (tmp_path / "pagefind" / "titles.json").is_file()
