@@ -2,8 +2,10 @@
 
 import asyncio
 import shutil
+from contextlib import suppress
 from time import perf_counter
 
+from jupyter_cache import get_cache
 from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from myst_nb.core.execute import cache, direct
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
@@ -54,6 +56,13 @@ def show(result, cell):
     cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
 
 
+def make_cache(app, env, docnames):
+    """Make the cache before the workers of a parallel build would, all at once."""
+    if app.config.nb_execution_mode == "cache":
+        with suppress(Exception):  # what is damaged is told where it is read
+            get_cache(app.config.nb_execution_cache_path).list_cache_records()
+
+
 def start(self):
     """Replace NotebookClientCache.start_client: a cache that cannot be read is no loss."""
     try:
@@ -74,4 +83,5 @@ def setup(app):
     asyncio.SelectorEventLoop.add_signal_handler = refuse
     direct.single_nb_execution = cache.single_nb_execution = run
     cache.NotebookClientCache.start_client = start
+    app.connect("env-before-read-docs", make_cache)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -135,6 +135,26 @@ def test_a_damaged_cache(tiny, damage):
     assert_right(tiny)
 
 
+SLOW = """
+import time
+from jupyter_cache.cache.db import OrmBase
+from sqlalchemy import event
+event.listen(OrmBase.metadata, "before_create", lambda *_, **__: time.sleep(1))
+"""
+
+
+def test_workers_that_find_no_cache(tiny):
+    for n in range(6):  # Sphinx reads no fewer in parallel
+        page = (tiny.docs / "page.md").read_text(encoding="utf-8")
+        (tiny.docs / f"page{n}.md").write_text(f"{page}\n```{{code-cell}} ipython3\n{n}\n```\n", encoding="utf-8")
+    with (tiny.root / "conf.py").open("a", encoding="utf-8") as conf:
+        conf.write(SLOW)
+    run = tiny.build("-j", "4", mode="live")
+
+    assert (run.code, run.of("page"), run.executed) == (0, [], 8), run.text
+    assert "控え" not in run.text
+
+
 def test_two_builds_at_once(tiny):
     write(tiny, "import time\ntime.sleep(2)")
     live = started(tiny, "live", "-d", "_build/live/doctrees")
