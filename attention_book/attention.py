@@ -87,7 +87,8 @@ def scaled_dot_product_attention(
         if bias is not None:
             scores = scores + bias
         if band is not None:
-            scores = np.where(causal_mask(*scores.shape[-2:], **band), scores, -np.inf)
+            visible = causal_mask(*scores.shape[-2:], **band)
+            scores = np.where(visible, scores, -np.inf)
         if mask is not None:
             scores = np.where(mask, scores, -np.inf)
         weights = softmax(scores)  # (..., L, S)

@@ -87,12 +87,14 @@ def blocks(start, stop, size):
 
 
 def visible(x, rows):
-    """Return the keys that at least one of the queries in `rows` may see."""
+    """Return the keys that any query in `rows` may see."""
     key_len = x.key.shape[-2]
     if x.band is None:
         return slice(0, key_len)
     offset, window = x.band.values()
-    first = 0 if window is None else rows.start + offset - window + 1
+    first = 0
+    if window is not None:
+        first = rows.start + offset - window + 1
     stop = min(max(rows.stop + offset, 0), key_len)
     return slice(min(max(first, 0), stop), stop)
 

@@ -42,8 +42,10 @@ def split_heads(x, num_heads):
         raise ValueError(f"x は2次元以上 (..., 長さ, embed_dim) にしてください: 形 {x.shape}。")
     *batch, length, embed_dim = x.shape
     check_heads(embed_dim, num_heads)
-    x = x.reshape(*batch, length, num_heads, embed_dim // num_heads)  # (..., L, H, D)
-    return x.swapaxes(-2, -3)  # (..., H, L, D)
+    head_dim = embed_dim // num_heads
+    # (..., L, E) -> (..., L, H, D) -> (..., H, L, D)
+    x = x.reshape(*batch, length, num_heads, head_dim)
+    return x.swapaxes(-2, -3)
 
 
 def merge_heads(x):

@@ -183,18 +183,30 @@ class MultiHeadAttention:
         """
         key = query if key is None else key
         value = key if value is None else value
-        query, key, value = self._project(query, key, value)  # (..., H, L or S, D)
+        # (..., H, L, D), and twice (..., H, S, D)
+        query, key, value = self._project(query, key, value)
         if cache is not None:
             key, value = cache.extended(key, value)
             if is_causal and offset is None:
                 offset = len(cache)
-        options = {"mask": mask, "is_causal": is_causal, "offset": offset, "window": window}
+        inputs = query, key, value
+        options = {
+            "mask": mask,
+            "is_causal": is_causal,
+            "offset": offset,
+            "window": window,
+        }
         weights = None
         if return_weights:
-            attended, weights = scaled_dot_product_attention(query, key, value, **options, return_weights=True)
+            attended, weights = scaled_dot_product_attention(
+                *inputs,
+                **options,
+                return_weights=True,
+            )
         else:
-            attended = blockwise_attention(query, key, value, **options)
-        output = merge_heads(attended) @ self.out_proj_weight.T + self.out_proj_bias  # (..., L, E)
+            attended = blockwise_attention(*inputs, **options)
+        output = merge_heads(attended) @ self.out_proj_weight.T
+        output = output + self.out_proj_bias  # (..., L, E)
         if cache is not None:
             cache.keep(key)  # only now: a call that is refused leaves the cache as it was
         return (output, weights) if return_weights else output

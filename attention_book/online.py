@@ -10,26 +10,41 @@ from attention_book.softmax import exponentials
 
 
 class Partial(NamedTuple):
-    """キーの一部だけを見た、途中の結果。全部のキーを見たら、``mixed / total`` が出力です。"""
+    """キーの一部だけを見た、途中の結果。
 
-    top: np.ndarray  # (L, 1) ここまでのスコアの最大値
-    total: np.ndarray  # (L, 1) exp(スコア - top) の合計
-    mixed: np.ndarray  # (L, value_dim) exp(スコア - top) で混ぜたバリュー
+    全部のキーを見たら、``mixed / total`` が出力です。
+    """
+
+    # (L, 1) ここまでのスコアの最大値
+    top: np.ndarray
+    # (L, 1) exp(スコア - top) の合計
+    total: np.ndarray
+    # (L, value_dim) exp(スコア - top) で混ぜたバリュー
+    mixed: np.ndarray
 
 
 def attend(scores, value):
-    """Return the Partial of the scores (L, keys) of some keys and their values (keys, value_dim)."""
-    top = scores.max(axis=-1, keepdims=True, initial=-np.inf)  # (L, 1)
+    """Return the Partial of some keys.
+
+    scores: (L, keys), value: (keys, value_dim).
+    """
+    top = scores.max(-1, keepdims=True, initial=-np.inf)
     e = exponentials(scores)
     return Partial(top, row_sums(e), e @ value)
 
 
 def merge(a, b):
-    """Join two parts of the keys: both are brought to the larger maximum, then added."""
+    """Join two parts of the keys.
+
+    Both are brought to the larger maximum, then added.
+    """
     top = np.maximum(a.top, b.top)
-    safe = np.where(top == -np.inf, 0, top)  # nothing seen yet
-    x, y = np.exp(a.top - safe), np.exp(b.top - safe)  # (L, 1)
-    return Partial(top, a.total * x + b.total * y, a.mixed * x + b.mixed * y)
+    # -inf where nothing was seen yet
+    safe = np.where(top == -np.inf, 0, top)
+    x, y = np.exp(a.top - safe), np.exp(b.top - safe)
+    total = a.total * x + b.total * y
+    mixed = a.mixed * x + b.mixed * y
+    return Partial(top, total, mixed)
 
 
 def online_attention(

@@ -37,8 +37,11 @@ def sinusoidal_positions(length, embed_dim):
     array([[0.   , 1.   , 0.   , 1.   ],
            [0.841, 0.54 , 0.01 , 1.   ]])
     """
-    angles = np.arange(as_length("length", length))[:, None] * frequencies(embed_dim, 10_000.0)  # (L, E/2)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(-1, embed_dim)  # (L, E)
+    positions = np.arange(as_length("length", length))
+    speeds = frequencies(embed_dim, 10_000.0)
+    angles = positions[:, None] * speeds  # (L, E/2)
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return pairs.reshape(-1, embed_dim)  # (L, E)
 
 
 def rotary_positions(x, positions=None, *, base=10_000):
@@ -85,10 +88,12 @@ def rotary_positions(x, positions=None, *, base=10_000):
         raise ValueError(f"positions の形は ({length},) にしてください: {positions.shape} が来ました。")
     if (base := as_finite("base", base)) <= 0:
         raise ValueError(f"base は正の数にしてください: {base}。")
-    angles = positions[:, None] * frequencies(head_dim, base)  # (L, D/2)
+    speeds = frequencies(head_dim, base)
+    angles = positions[:, None] * speeds  # (L, D/2)
     cos, sin = np.cos(angles), np.sin(angles)
     even, odd = x[..., 0::2], x[..., 1::2]  # (..., L, D/2)
-    rotated = np.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1)  # (..., L, D/2, 2)
+    turned = even * cos - odd * sin, even * sin + odd * cos
+    rotated = np.stack(turned, axis=-1)  # (..., L, D/2, 2)
     return rotated.reshape(x.shape).astype(x.dtype)
 
 

@@ -53,9 +53,13 @@ def softmax(x, axis=-1):
 
 
 def exponentials(scores, axis=-1):
-    """Overwrite scores by exp(scores - maximum): never above 1, and all 0 where every score is -inf."""
-    top = scores.max(axis=axis, keepdims=True, initial=-np.inf)
-    scores -= np.where(top == -np.inf, 0, top)  # a row of -inf: exp(-inf) is 0
+    """Overwrite scores by exp(scores - maximum).
+
+    Never above 1, and all 0 where every score is -inf.
+    """
+    top = scores.max(axis, keepdims=True, initial=-np.inf)
+    # a row of -inf: exp(-inf) is 0
+    scores -= np.where(top == -np.inf, 0, top)
     return np.exp(scores, out=scores)
 
 

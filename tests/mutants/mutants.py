@@ -26,7 +26,7 @@ MUTANTS = [
     ("attention", "weights = softmax(scores)", "weights = softmax(scores, axis=-2)", "クエリの軸でsoftmax"),
     ("attention", "np.where(mask, scores, -np.inf)", "np.where(mask, -np.inf, scores)", "maskの極性が逆"),
     ("attention", "np.where(mask, scores, -np.inf)", "np.where(mask, scores, -1e9)", "maskを-1e9で埋める"),
-    ("attention", "**band), scores, -np.inf)", "**band), scores, -1e9)", "causalを-1e9で埋める"),
+    ("attention", "np.where(visible, scores, -np.inf)", "np.where(visible, scores, -1e9)", "causalを-1e9で埋める"),
     ("attention", "if band is not None:", "if band is not None and mask is None:", "maskがcausalを置き換える"),
     ("attention", "if mask is not None:", "if mask is not None and band is None:", "causalがmaskを置き換える"),
     ("attention", "scores = scores + bias", "scores = scores", "biasを捨てる"),
@@ -94,8 +94,8 @@ MUTANTS = [
     ),
     (
         "heads",
-        "x.reshape(*batch, length, num_heads, embed_dim // num_heads)",
-        "x.reshape(*batch, length, embed_dim // num_heads, num_heads).swapaxes(-1, -2)",
+        "x.reshape(*batch, length, num_heads, head_dim)",
+        "x.reshape(*batch, length, head_dim, num_heads).swapaxes(-1, -2)",
         "ヘッドを1つおきに取る",
     ),
     (
@@ -106,10 +106,10 @@ MUTANTS = [
     ),
     # multihead
     ("multihead", "@ self.out_proj_weight.T", "@ self.out_proj_weight", "出力の重みを転置しない"),
-    ("multihead", "self.out_proj_weight.T + self.out_proj_bias", "self.out_proj_weight.T", "出力のバイアスを捨てる"),
+    ("multihead", "output = output + self.out_proj_bias", "pass", "出力のバイアスを捨てる"),
     ("multihead", "@ weight.T + bias", "@ weight.T", "入力のバイアスを捨てる"),
     ("multihead", "value = key if value is None", "value = query if value is None", "valueを省くとqueryを使う"),
-    ("multihead", '{"mask": mask,', '{"mask": None,', "maskを捨てる"),
+    ("multihead", '"mask": mask,', '"mask": None,', "maskを捨てる"),
     ("multihead", "offset = len(cache)", "offset = 0", "キャッシュの続きの位置"),
     ("multihead", "cache.keep(key)", "len(cache)", "キャッシュに足さない"),
     ("multihead", "np.asarray(state_dict[name]).copy()", "np.asarray(state_dict[name])", "torchの重みを写さない"),

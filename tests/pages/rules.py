@@ -6,6 +6,7 @@ What is prose and what is code is decided by the Markdown parser, not by regular
 
 import ast
 import re
+from pathlib import Path
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
@@ -16,7 +17,10 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 from mdit_py_plugins.myst_blocks import myst_block_plugin
 from mdit_py_plugins.myst_role import myst_role_plugin
+from sphinx.config import Config
+from sphinx.directives.code import LiteralIncludeReader
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 for plugin in (colon_fence_plugin, dollarmath_plugin, front_matter_plugin, myst_block_plugin, myst_role_plugin):
     MARKDOWN.use(plugin)
@@ -230,13 +234,30 @@ def size(page, text):
     return [problem(page, 1, f"{n}バイトあります。{MAX_BYTES}バイトまでにページを分けます。")] if n > MAX_BYTES else []
 
 
+def listings(text):
+    """Yield (line of the fence, file, code) of each part of a file that the page shows."""
+    for token in MARKDOWN.parse(text):
+        if token.type == "fence" and token.info.startswith("{literalinclude}"):
+            file = token.info.split()[1]
+            options = dict(re.findall(r"^:([\w-]+): *(.*)$", token.content, re.M))
+            options = {name: yaml.safe_load(value) for name, value in options.items()}
+            code, _ = LiteralIncludeReader(DOCS / file, options, Config()).read()
+            yield token.map[0] + 1, file, code
+
+
 def code_width(page, text):
-    return [
+    found = [
         problem(page, cell.start + n, f"コードが{columns(line)}桁あります。{MAX_COLUMNS}桁までにします。")
         for cell in cells(text)
         for n, line in enumerate(cell.code.split("\n"))
         if columns(line) > MAX_COLUMNS
     ]
+    for start, file, code in listings(text):
+        for line in code.split("\n"):
+            if columns(line) > MAX_COLUMNS:
+                message = f"{file}の「{line.strip()}」が{columns(line)}桁あります。{MAX_COLUMNS}桁までにします。"
+                found.append(problem(page, start, message))
+    return found
 
 
 def figure_cells(page, text):

@@ -48,6 +48,11 @@ def cell(code, head=""):
     return f"```{{code-cell}} ipython3\n{head}{code}\n```\n"
 
 
+def listing(start):
+    """Show the one line of the rules that begins so."""
+    return f'```{{literalinclude}} ../tests/pages/rules.py\n:start-at: "{start}"\n:end-at: "{start}"\n```\n'
+
+
 ALT = "---\nmystnb:\n  image:\n    alt: 重みの図。3行3列で、対角線がいちばん濃い。\n---\n"
 PLOT = "from attention_book.figures import heatmap\n\nheatmap(weights)"
 HINT = ":::{admonition} 見出し\n:class: note\n"
@@ -88,6 +93,7 @@ BAD = [  # (rule, source, line of the problem)
     (rules.size, "あ" * 9000, 1),
     (rules.code_width, "文です。\n\n" + cell("x = 1\nx = '" + "あ" * 28 + "'"), 5),
     (rules.code_width, cell("x" * 89, ":tags: [raises-exception]\n"), 3),
+    (rules.code_width, "文です。\n\n" + listing("LATIN ="), 3),
     (rules.figure_cells, cell(PLOT), 1),
     (rules.figure_cells, cell(PLOT, ALT.replace("重みの図。3行3列で、対角線がいちばん濃い。", "図")), 1),
     (rules.figure_cells, cell(PLOT, ALT.replace("重みの図。3行3列で、対角線がいちばん濃い。", "weights of it")), 1),
@@ -142,6 +148,7 @@ Transformerは再帰をなくしました {cite:p}`vaswani2017`。
 
 """
 GOOD += cell("print('token')  # Query と Key である。\nx = '" + "x" * 54 + "'") + cell(PLOT, ALT) + cell("", "")
+GOOD += listing("JA =")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
