@@ -1,6 +1,7 @@
 """本の図。描いた数をそのまま要約として持つので、画素ではなく数で検査できます。"""
 
 import io
+import struct
 
 import matplotlib as mpl
 import numpy as np
@@ -18,7 +19,7 @@ STYLE = {
 
 
 class Plot:
-    """ページに出す図1枚。PNGと、描いた数の要約（検査に使う文字）を返します。
+    """ページに出す図1枚。PNGとその表示の大きさ、描いた数の要約（検査に使う文字）を返します。
 
     Parameters
     ----------
@@ -27,8 +28,11 @@ class Plot:
 
     Examples
     --------
-    >>> sorted(heatmap([[1.0, 0.0], [0.5, 0.5]])._repr_mimebundle_())
+    >>> bundle, metadata = heatmap([[1.0, 0.0], [0.5, 0.5]])._repr_mimebundle_()
+    >>> sorted(bundle)
     ['image/png', 'text/plain']
+    >>> sorted(metadata["image/png"])
+    ['height', 'width']
     """
 
     def __init__(self, figure):
@@ -39,7 +43,9 @@ class Plot:
             png = io.BytesIO()
             # no version of matplotlib in the file: the same data gives the same bytes
             self.figure.savefig(png, format="png", bbox_inches="tight", metadata={"Software": None})
-        return {"image/png": png.getvalue(), "text/plain": summary(self.figure)}
+        width, height = struct.unpack(">II", png.getvalue()[16:24])
+        size = {"width": width // 2, "height": height // 2}  # the page keeps the room until the picture is there
+        return {"image/png": png.getvalue(), "text/plain": summary(self.figure)}, {"image/png": size}
 
 
 def heatmap(weights, *, queries=None, keys=None, numbers=True):

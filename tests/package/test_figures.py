@@ -1,11 +1,13 @@
 """The figures: what they draw, a summary that follows the data only, and what they leave alone."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import attention_book
 from attention_book.figures import heatmap, line_plot, summary, value_map
@@ -142,11 +144,20 @@ PLOTS = [lambda: heatmap(WEIGHTS, **TEXTS), lambda: line_plot([0.25, 1, 1024], S
 @pytest.mark.filterwarnings("error")  # "Glyph ... missing from font(s)" is a UserWarning
 @pytest.mark.parametrize("plot", PLOTS, ids=["heatmap", "line_plot"])
 def test_plot_gives_a_png_and_its_summary_and_has_every_glyph(plot):
-    bundle = plot()._repr_mimebundle_()
+    bundle, _ = plot()._repr_mimebundle_()
     assert set(bundle) == {"image/png", "text/plain"}
     assert bundle["image/png"].startswith(b"\x89PNG\r\n\x1a\n")
     assert bundle["text/plain"] == summary(plot().figure)
-    assert bundle == plot()._repr_mimebundle_()  # the same data, the same bytes
+    assert bundle == plot()._repr_mimebundle_()[0]  # the same data, the same bytes
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=["heatmap", "line_plot"])
+def test_plot_is_shown_at_half_its_size(plot):
+    """That is two pixels for each of the page: sharp on a phone."""
+    bundle, metadata = plot()._repr_mimebundle_()
+    height, width, _ = imread(io.BytesIO(bundle["image/png"])).shape
+    assert metadata == {"image/png": {"width": width // 2, "height": height // 2}}
+    assert 100 < width // 2 < 700
 
 
 @pytest.mark.parametrize(
