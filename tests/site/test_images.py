@@ -1,4 +1,4 @@
-"""Pictures on the way to the reader: nothing moves when they come late, and they are sharp."""
+"""Pictures and letters on the way to the reader: nothing moves when they come late, and they are sharp."""
 
 import pytest
 from test_html import PAGES
@@ -11,6 +11,7 @@ WATCH = """
 window.shifts = [];
 new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({ type: "layout-shift", buffered: true });
 """
+OPEN = "document.querySelectorAll('details').forEach((details) => (details.open = true))"
 SETTLED = (
     "async () => { await document.fonts.ready; for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame); }"
 )
@@ -53,3 +54,26 @@ def test_pictures_are_sharp_and_have_a_size(hand, soup, page):
     for image in images:
         assert image["said"] == [size // SHARP for size in image["real"]], image
         assert image["density"] >= SHARP, image
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_letters_of_formulas_are_those_of_the_font(hand, soup, page):
+    """A letter that the subset lacks would come from a font of the machine, or not at all."""
+    if not soup(page).find("math"):
+        return
+    tab = hand(page)
+    tab.evaluate(OPEN)
+    tab.evaluate(SETTLED)
+    keys = tab.context.new_cdp_session(tab)
+    keys.send("DOM.enable")
+    keys.send("CSS.enable")
+    root = keys.send("DOM.getDocument")["root"]["nodeId"]
+    seen, strange = set(), []
+    for node in keys.send("DOM.querySelectorAll", {"nodeId": root, "selector": "article :is(mi, mn, mo)"})["nodeIds"]:
+        html = keys.send("DOM.getOuterHTML", {"nodeId": node})["outerHTML"]
+        if html not in seen:
+            seen.add(html)
+            fonts = keys.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
+            strange += [(html, font["familyName"]) for font in fonts if not font["isCustomFont"]]
+    assert seen
+    assert strange == []
