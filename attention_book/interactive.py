@@ -4,11 +4,13 @@ from html import escape
 
 from attention_book._inputs import as_floating
 
+STILL = "<figcaption>この図は、サイトのページを、JavaScriptの動くブラウザーで開くと動かせます。</figcaption>"
+
 
 class Interactive:
     """ページで計算した数の表を並べた図。サイトでは、同じ名前のスクリプトが、この表を読んで動かします。
 
-    スクリプトが動かない場所（印刷、ノートブック）では、表のまま読めます。
+    スクリプトが動かない場所（印刷、ノートブック）では、表のまま読めます。動かせる場所を、表の下に書きます。
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ class Interactive:
 
     def _repr_html_(self):
         tables = [html.replace("<table", f'<table data-table="{name}"', 1) for name, html in self.tables.items()]
-        return "\n".join([f'<figure class="interactive" data-figure="{self.name}">', *tables, "</figure>"])
+        return "\n".join([f'<figure class="interactive" data-figure="{self.name}">', *tables, STILL, "</figure>"])
 
 
 def table(caption, values, *, rows, columns, digits=3, heat=False):

@@ -122,12 +122,15 @@ def test_numbers_are_written_as_the_build_writes_them(hand, base_url):
 @every_figure
 def test_starts_with_the_numbers_of_the_page(hand, figure, name):
     """What the script computes from the inputs of the page is what the page's cells computed, and its diagram shows."""
-    static, live = hand(FIGURES[name], java_script_enabled=False).evaluate(STATE, name), figure(name).state()
+    static = hand(FIGURES[name], java_script_enabled=False).evaluate(STATE, name)
+    box = figure(name)
+    live = box.state()
     assert live["tables"] == static["tables"]
     assert all(np.array(rows, dtype=float).size for rows in static["tables"].values())
     for drawn, moved in zip(static["svg"], live["svg"], strict=True):
         numbers = [np.array(re.findall(r"-?[\d.]+", text), dtype=float) for text in (drawn, moved)]
         np.testing.assert_allclose(*numbers, atol=0.6, err_msg=drawn)  # an SVG by hand: to the pixel
+    assert box.locator("figcaption").count() == 0  # it says where the figure moves
 
 
 @every_figure
@@ -137,6 +140,7 @@ def test_without_javascript_the_tables_stand(hand, name):
     assert box.locator("table").count()
     assert all(table.is_visible() and table.locator("caption").inner_text() for table in box.locator("table").all())
     assert not box.locator("input, button, [role=status], [tabindex]").count()
+    assert "JavaScriptの動くブラウザーで開くと動かせます" in box.locator("figcaption").inner_text()
 
 
 def test_only_pages_with_a_figure_load_scripts_and_styles_for_it(site, soup):
@@ -449,13 +453,13 @@ def test_cost_is_the_same_wherever_the_keys_are_cut(figure, soup):
     box.says("左は8個、右は0個。左に1.00、右に0.00を掛けて足すと、合計は1.26です。")
 
 
-def test_cost_counts_the_parts_as_the_package_does(hand, base_url):
+def test_cost_counts_the_parts_as_the_package_does(hand):
     tab = hand("cost")
-    code = f"""async (x) => {{
-      const {{ attend, merge }} = await import('{base_url}_static/figures/cost.js');
-      const {{ whole, factors }} = merge(attend(x.a, x.values), attend(x.b, x.values));
+    code = """async (x) => {
+      const { attend, merge } = await import(document.querySelector('script[src*="figures/cost.js"]').src);
+      const { whole, factors } = merge(attend(x.a, x.values), attend(x.b, x.values));
       return [whole.top, whole.total, ...whole.mixed, ...factors];
-    }}"""
+    }"""
     rng = np.random.default_rng(0)
     for size in (1e-3, 1, 300):
         a, b, values = rng.normal(size=5) * size, rng.normal(size=5) * size, rng.normal(size=(5, 2))

@@ -160,6 +160,7 @@ export function figure(name, setup) {
   for (const table of Object.values(tables)) {
     table.dataset.digits = cells(table)[0][0].textContent.split(".")[1]?.length ?? 0; // as many as the build wrote
   }
+  box.querySelector("figcaption").remove(); // it says how to come here
   const form = make("form", { autocomplete: "off" }); // a reload starts from the page's own numbers
   svg?.setAttribute("role", "group"); // it was a picture; now there are handles inside
   const { controls, draw } = setup({ form, tables, svg });
