@@ -55,6 +55,11 @@ def figure(hand):
     return opened
 
 
+def lengths(box, selector):
+    """How long the browser draws the bars."""
+    return np.array(box.locator(f"svg {selector}").evaluate_all("(bars) => bars.map((bar) => bar.getTotalLength())"))
+
+
 def table_of(box, name):
     return np.array(box.state()["tables"][name], dtype=float)
 
@@ -141,6 +146,9 @@ def test_without_javascript_the_tables_stand(hand, name):
     assert all(table.is_visible() and table.locator("caption").inner_text() for table in box.locator("table").all())
     assert not box.locator("input, button, [role=status], [tabindex]").count()
     assert "JavaScriptの動くブラウザーで開くと動かせます" in box.locator("figcaption").inner_text()
+    for diagram in tab.locator(f'svg[data-figure="{name}"]').all():
+        assert diagram.is_visible()
+        assert diagram.get_attribute("role") == "img"
 
 
 def test_only_pages_with_a_figure_load_scripts_and_styles_for_it(site, soup):
@@ -345,6 +353,7 @@ def test_scaling_follows_every_length(figure):
         ]
         np.testing.assert_allclose(table_of(box, "weights"), weights.T, atol=6e-4)
         np.testing.assert_allclose(table_of(box, "facts"), facts, atol=6e-3)
+        np.testing.assert_allclose(lengths(box, ".bar") / 120, weights.ravel(), atol=1e-3)
         slide.press("ArrowRight")
     box.says("d_k=1024")
     slide.press("Home")
@@ -449,6 +458,14 @@ def test_cost_is_the_same_wherever_the_keys_are_cut(figure, soup):
             want = [part.top[0, 0], part.total[0, 0], np.exp(part.top - parts[2].top)[0, 0], *own]
             np.testing.assert_allclose(column, want, atol=6e-3)
         np.testing.assert_allclose(table_of(box, "parts")[3:, 2], whole, atol=6e-3)
+        tops, totals, factors = table_of(box, "parts")[:3]
+        np.testing.assert_allclose(lengths(box, ".total") / 120, [*totals, totals[0] * factors[0]], atol=0.02)
+        np.testing.assert_allclose(lengths(box, ".top"), [34 * n, 34 * (8 - n)])
+        heights = box.locator("svg .top").evaluate_all("(lines) => lines.map((e) => e.getBBox().y)")
+        np.testing.assert_allclose(
+            [(95 - heights[i]) / 18 for i in (0, 1) if totals[i]], tops[:2][totals[:2] > 0], atol=0.02
+        )
+        assert box.locator("svg .score.right").count() == 8 - n
         slide.press("ArrowRight")
     box.says("左は8個、右は0個。左に1.00、右に0.00を掛けて足すと、合計は1.26です。")
 
@@ -475,12 +492,20 @@ def test_cost_counts_the_parts_as_the_package_does(hand):
 
 def test_cache_grows_with_the_length_and_the_scores_with_its_square(figure, soup):
     box = figure("cache")
-    start, slide = table_of(box, "memory").ravel(), box.get_by_label("トークンの数")
+    start, slide = table_of(box, "memory").ravel(), box.get_by_role("slider", name="トークンの数")
+
+    def bars_follow():
+        sizes = table_of(box, "memory").ravel()
+        np.testing.assert_allclose(lengths(box, ".bar") / 200, sizes / sizes[0], atol=1e-3)
+
+    bars_follow()
     printed = re.findall(r"8192トークン +(\d+) MiB", soup("cost").text)
     assert [float(size) for size in printed] == start[:3].tolist()  # those of the page
     slide.press("End")
     assert table_of(box, "memory").ravel().tolist() == [*(start[:3] * 16), start[3] * 256]
+    bars_follow()
     assert f"131072トークン: {start[3] * 256:6,.0f} MiB" in soup("cost").text  # the page says it too
     slide.press("Home")
     assert table_of(box, "memory").ravel().tolist() == [*(start[:3] / 8), start[3] / 64]
+    bars_follow()
     box.says("1024トークン：8ヘッドのキャッシュは128 MiB、スコアの行列は1枚2 MiBです。")

@@ -118,6 +118,9 @@ export function choice(legend, choices, start) {
   return { element, value, set };
 }
 
+/** Make a bar of an SVG, "M… v…" or "M… h…", as long as a number says. */
+export const extend = (bar, length) => bar.setAttribute("d", bar.getAttribute("d").replace(/[-\d.]+$/, text(length, 1)));
+
 // A point in an SVG that is dragged, or moved by the arrow keys (with Shift: five steps)
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -126,6 +129,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowD
 export function draggable(point, { label, min, max, move, nudge }) {
   const named = { tabindex: 0, role: "slider", "aria-label": label, "aria-valuemin": min, "aria-valuemax": max };
   for (const [name, value] of Object.entries(named)) point.setAttribute(name, value);
+  point.ownerSVGElement.setAttribute("role", "group"); // it was a picture; now there are handles inside
   point.classList.add("handle");
   point.addEventListener("pointerdown", (event) => {
     if (event.button) return;
@@ -162,7 +166,6 @@ export function figure(name, setup) {
   }
   box.querySelector("figcaption").remove(); // it says how to come here
   const form = make("form", { autocomplete: "off" }); // a reload starts from the page's own numbers
-  svg?.setAttribute("role", "group"); // it was a picture; now there are handles inside
   const { controls, draw } = setup({ form, tables, svg });
 
   const said = make("p", { role: "status" });

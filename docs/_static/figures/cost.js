@@ -1,6 +1,6 @@
 // Online softmax: the keys are cut anywhere, each part keeps a maximum and a total, and together they give one answer.
 
-import { figure, matmul, read, slider, text, transpose, write } from "./base.js";
+import { extend, figure, matmul, read, slider, text, transpose, write } from "./base.js";
 
 /** What the package's `attend` keeps of some keys; a key outside of the part has the score -Infinity. */
 export function attend(scores, values) {
@@ -18,9 +18,13 @@ export function merge(a, b) {
   return { factors, whole: { top, total: a.total * x + b.total * y, mixed } };
 }
 
-figure("cost", ({ tables }) => {
+const FIRST = 40, SLOT = 34, ZERO = 95, SCORE = 18, TOTAL = 120; // as docs/_figures/cost.svg is drawn
+
+figure("cost", ({ tables, svg }) => {
   const keys = read(tables.keys);
   const scores = keys.map((row) => row[0]), values = keys.map((row) => row.slice(1));
+  const [bars, tops, totals] = [".score", ".top", ".total"].map((part) => svg.querySelectorAll(part));
+  const border = svg.querySelector(".border");
   const cut = slider("左に入れるキー", [...keys.keys(), keys.length], keys.length / 2, "個");
 
   function draw() {
@@ -31,6 +35,16 @@ figure("cost", ({ tables }) => {
     const column = ({ top, total, mixed }, factor) => [top, total, factor, ...mixed.map((m) => (total ? m / total : 0))];
     write(tables.parts, transpose([column(left, factors[0]), column(right, factors[1]), column(whole, 1)]));
     [...tables.keys.tBodies[0].rows].forEach((row, j) => row.classList.toggle("chosen", j < n));
+
+    const middle = FIRST + SLOT * n, end = FIRST + SLOT * keys.length;
+    const across = ({ top }, a, b) => (a < b ? `M${a} ${text(ZERO - SCORE * top, 1)} H${b}` : ""); // no key: no maximum
+    bars.forEach((bar, j) => bar.classList.toggle("right", j >= n));
+    border.setAttribute("d", `M${middle} 24 V162`);
+    tops[0].setAttribute("d", across(left, FIRST, middle));
+    tops[1].setAttribute("d", across(right, middle, end));
+    const sums = [left.total, right.total, whole.total, left.total * factors[0]]; // the last lies on that before it
+    sums.forEach((sum, i) => extend(totals[i], TOTAL * sum));
+
     const [x, y] = factors.map((factor) => text(factor, 2));
     return `左は${n}個、右は${keys.length - n}個。左に${x}、右に${y}を掛けて足すと、合計は${text(whole.total, 2)}です。`;
   }
