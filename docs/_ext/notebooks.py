@@ -1,5 +1,7 @@
 """コードセルのあるページを、このビルドの出力ごとJupyterノートブック（.ipynb）にして、ページからダウンロードできるようにする。
 
+ビルドした機械を調べるだけのページは、ほかの機械で動かす意味がないので、ノートブックにしません。
+
 出力は、ページを読むときにdoctreeへ添えたものです。控えを使っても、並列に読んでも、読み直さなくても、HTMLと同じ出力です。
 文章は、参照や文献を解決し終えたdoctreeを、JupyterのMarkdownに書き直したものです。
 """
@@ -17,6 +19,7 @@ from myst_nb.sphinx_ import SphinxNbRenderer
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from notebook_text import Markdown
 from outputs import is_box
+from run_here import WHEEL
 from sphinx import addnodes
 
 render_cell = SphinxNbRenderer.render_nb_cell_code
@@ -28,16 +31,17 @@ ABOUT = """\
 「{project}」のページを、サイトを作ったときの出力ごと、ノートブックにしたものです。{source}
 
 セルを動かすには、この本のパッケージ`attention_book`が要ります。\
-次の1行の`フォルダー`を、この本のソースがある場所に書き換え、新しいセルで1度だけ実行してください。
+{first}次の1行を、新しいセルで1度だけ実行してください。
 
 ```
-%pip install -e "フォルダー{extra}"{more}
+%pip install "{package}"{more}
 ```
 
 出力は、{versions}で計算しました。\
 ほかの版では、少し変わることがあります。
 
 © {copyright}。"""
+BESIDE = f"このファイルと同じページから`{WHEEL}`もダウンロードして、このファイルと同じフォルダーに置きます。"
 
 
 def parts(section, write, level=0):
@@ -81,7 +85,7 @@ def code_cell(node):
     return new_code_cell(source, execution_count=node["exec_count"], outputs=outputs, metadata=metadata)
 
 
-def about(config, tree, address):
+def about(config, tree, base, address):
     """Return what the reader of the file must know: what it is, how its cells run, and the licence."""
     code = "\n".join(node["executed"][0] for node in tree.findall(is_box("cell_code")))
     used = {"numpy": True, "matplotlib": "attention_book.figures" in code, "torch": TORCH.search(code)}
@@ -89,11 +93,17 @@ def about(config, tree, address):
     return ABOUT.format(
         project=config.project,
         source=f"元のページは<{address}>です。" if address else "",
-        extra="[figures]" if "matplotlib" in versions else "",
+        first="" if base else BESIDE,
+        package=package(base, "[figures]" if "matplotlib" in versions else ""),
         more=f" torch=={versions['torch']}" if "torch" in versions else "",
         versions="、".join([f"Python {PYTHON}", *map(" ".join, versions.items())]),
         copyright=config.copyright,
     )
+
+
+def package(base, extra):
+    """Return what pip installs: the wheel that run_here.py publishes, or the reader's copy of it."""
+    return f"attention_book{extra} @ {base}_downloads/{WHEEL}" if base else f"./{WHEEL}{extra}"
 
 
 def keep_cell(self, token):
@@ -107,19 +117,22 @@ def keep_cell(self, token):
 
 def attach(app, tree, page):
     """Write the notebook of a page with cells beside its HTML, and link it below the title."""
-    if app.builder.format != "html" or not any(tree.findall(is_box("cell_code"))):
+    elsewhere = any("needs-build" not in cell["classes"] for cell in tree.findall(is_box("cell_code")))
+    if app.builder.format != "html" or not elsewhere:
         return
-    base = app.config.html_baseurl
-    address = base and f"{base.rstrip('/')}/{app.builder.get_target_uri(page)}"
-    text = nbformat.writes(notebook(tree, about(app.config, tree, address), Markdown(address))) + "\n"
+    base = app.config.html_baseurl and f"{app.config.html_baseurl.rstrip('/')}/"
+    address = base and base + app.builder.get_target_uri(page)
+    text = nbformat.writes(notebook(tree, about(app.config, tree, base, address), Markdown(address))) + "\n"
     name = f"notebooks/{page}.ipynb"
     path = Path(app.outdir, "_downloads", name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
     words = f"Jupyterノートブック（{len(text.encode()) / 1000:.0f}\N{NO-BREAK SPACE}kB）をダウンロード"
+    links = [addnodes.download_reference("", words, filename=name)]
+    if not base:
+        links.append(addnodes.download_reference("", "動かすためのパッケージをダウンロード", filename=WHEEL))
     title = next(tree.findall(nodes.title))
-    title.parent.insert(1, nodes.paragraph("", "", addnodes.download_reference("", words, filename=name)))
-    title.parent[1]["classes"] = ["notebook"]
+    title.parent.insert(1, nodes.paragraph("", "", *links, classes=["notebook"]))
 
 
 def setup(app):

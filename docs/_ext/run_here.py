@@ -23,10 +23,13 @@ from faults import tags_of
 from outputs import is_box, is_input
 from sphinx.errors import ExtensionError
 
+from attention_book import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / "third_party" / "pyodide"
 PACKAGE = ROOT / "attention_book"
 BUILT_FROM = ["pyproject.toml", "README.md", "LICENSE"]  # besides the package, what its wheel is made of
+WHEEL = f"attention_book-{__version__}-py3-none-any.whl"
 BUILT_ONLY = {"torch": "torch", "matplotlib": "plot", "attention_book.figures": "plot"}  # module: why not here
 
 
@@ -107,16 +110,17 @@ def fill(folder, spec, key):
     # only NumPy's row, and no time of day: the whole lock is 110 kB
     (core / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     shutil.copytree(RUNTIME / "LICENSES", core / "LICENSES", dirs_exist_ok=True)
-    wheel = build_wheel(sources(), folder / f"book-{key}")
-    loaded = [*(core / file.name for file in files), wheel]
+    # the notebooks name the address of the wheel, so it stays; the question tells a browser's cache of a new one
+    wheel = build_wheel(sources(), folder.parents[1] / "_downloads")
+    files = {f"{core.name}/{file.name}": file for file in files} | {f"../../_downloads/{WHEEL}?{key}": wheel}
     for old in folder.glob("runtime-*.json"):
         old.unlink()
     text = json.dumps(
         {
             "core": f"{core.name}/",
-            "wheel": f"{wheel.parent.name}/{wheel.name}",
-            "files": {str(f.relative_to(folder).as_posix()): [f.stat().st_size, integrity(f)] for f in loaded},
-            "compressed": sum(len(gzip.compress(f.read_bytes(), 6)) for f in loaded),  # what most servers send
+            "wheel": list(files)[-1],
+            "files": {address: [file.stat().st_size, integrity(file)] for address, file in files.items()},
+            "compressed": sum(len(gzip.compress(f.read_bytes(), 6)) for f in files.values()),  # what most servers send
         }
     )
     spec.write_text(text, encoding="utf-8")
@@ -153,7 +157,7 @@ def check(file, want):
 
 def build_wheel(files, folder):
     """Build the package's wheel from a copy, as the build leaves files beside its sources."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as copy:
         for file in files:
             target = Path(copy, file.relative_to(ROOT))
@@ -166,8 +170,7 @@ def build_wheel(files, folder):
         )
     if run.returncode:
         raise ExtensionError(f"attention_book のwheelを作れませんでした。\n{run.stderr}")
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    return folder / WHEEL
 
 
 def digest(*files):

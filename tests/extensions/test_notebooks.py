@@ -9,11 +9,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
+from run_here import WHEEL
 
-EXT = Path(__file__).resolve().parents[2] / "docs" / "_ext"
+ROOT = Path(__file__).resolve().parents[2]
 CONF = f"""
 import sys
-sys.path.insert(0, {str(EXT)!r})
+sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "docs" / "_ext")!r}]
 project, author, copyright, language = "小さな本", "著者", "著者", "ja"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinxcontrib.bibtex", "japanese", "ports", "recover", "notebooks"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -234,7 +236,8 @@ def test_the_first_cell_tells_how_to_run_the_others(book):
     first = book.notebook("page").cells[0]
 
     assert first.cell_type == "markdown"
-    assert '%pip install -e "フォルダー"\n' in first.source
+    assert f"`{WHEEL}`もダウンロードして、" in first.source
+    assert f'%pip install "./{WHEEL}"\n' in first.source
     assert "numpy " in first.source
     assert "torch" not in first.source  # only a page that uses it makes its reader load it
     assert "http" not in first.source
@@ -247,8 +250,8 @@ def test_a_page_says_what_it_needs(tmp_path):
     book.write("layer", HEAD.format("題") + CELL.format("import torch"))
     book.build(*UNRUN)
 
-    assert '-e "フォルダー[figures]"\n' in book.text("plot")[0]
-    assert f'-e "フォルダー" torch=={version("torch").partition("+")[0]}\n' in book.text("layer")[0]
+    assert f'"./{WHEEL}[figures]"\n' in book.text("plot")[0]
+    assert f'"./{WHEEL}" torch=={version("torch").partition("+")[0]}\n' in book.text("layer")[0]
 
 
 def test_outputs_are_those_of_the_page(book):
@@ -317,6 +320,29 @@ def test_only_pages_with_cells_have_a_notebook(book):
     assert linked == sorted(path.stem for path in folder.iterdir()) == ["cells", "page"]
 
 
+def downloads(book, page):
+    soup = BeautifulSoup((book.root / "html" / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+    return [link["href"] for link in soup.select(".notebook a[download]")]
+
+
+def test_a_book_without_an_address_links_the_package_too(book):
+    assert downloads(book, "page") == ["_downloads/notebooks/page.ipynb", f"_downloads/{WHEEL}"]
+
+
+def test_a_page_about_the_machine_that_built_it_has_no_notebook(tmp_path):
+    book = Book(tmp_path)
+    conf = CONF.replace('"notebooks"]', '"run_here", "notebooks"]')
+    (book.root / "conf.py").write_text(conf, encoding="utf-8")
+    cell = CELL.replace("ipython3\n", "ipython3\n:tags: [build-only]\n\n")
+    book.write("machine", HEAD.format("題") + cell.format("1"))
+    book.write("both", HEAD.format("題") + cell.format("1") + CELL.format("2"))
+    book.build(*UNRUN)
+
+    assert not book.file("machine").exists()
+    assert downloads(book, "machine") == []
+    assert len(book.code("both")) == 2
+
+
 def test_a_hosted_book_links_its_pages(tmp_path):
     book = Book(tmp_path)
     book.write("next", "(next)=\n# 次のページ\n")
@@ -325,6 +351,8 @@ def test_a_hosted_book_links_its_pages(tmp_path):
     book.build(*UNRUN, "-D", "html_baseurl=https://example.org/book")
     first, rest = book.text("page")
 
+    assert f'%pip install "attention_book @ https://example.org/book/_downloads/{WHEEL}"\n' in first
+    assert downloads(book, "page") == ["_downloads/notebooks/page.ipynb"]
     assert "元のページは<https://example.org/book/page.html>です。" in first
     assert "[次のページ](https://example.org/book/next.html#next)と" in rest
     assert "と[参照](https://example.org/book/page.html#here)、" in rest

@@ -1,20 +1,26 @@
 """Each page with cells as a notebook: it says what the page says, shows its outputs, and runs in Jupyter."""
 
 import re
+import shutil
+import subprocess
+import sys
 from base64 import b64decode
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from conftest import ADDRESS
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbclient import NotebookClient
+from notebooks import package
+from run_here import WHEEL
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
-PAGES = [page for page, source in SOURCES.items() if "{code-cell}" in source]
-RUN = ["about", "by-hand", "masks", "torch-mha"]  # the checkout's files, exercises, figures, PyTorch
+PAGES = [page for page, source in SOURCES.items() if "{code-cell}" in source and page != "about"]  # of one machine
+RUN = ["by-hand", "masks", "torch-mha"]  # exercises, figures, PyTorch and the package's data
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 
 every_notebook = pytest.mark.parametrize("page", PAGES)
@@ -78,7 +84,7 @@ def test_the_file_is_a_valid_notebook(notebook, page):
     nbformat.validate(read)
 
     assert (read.nbformat, read.nbformat_minor, read.metadata.kernelspec.name) == (4, 5, "python3")
-    assert "%pip install -e" in read.cells[0].source
+    assert '\n%pip install "attention_book' in read.cells[0].source
 
 
 @every_notebook
@@ -113,10 +119,39 @@ def test_the_text_is_that_of_the_page(soup, notebook, page):
     assert html.count('class="math ') == len(soup(page).article.select("math"))
 
 
+def install(package, target, folder):
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(target),
+        package,
+    ]
+    subprocess.run(command, cwd=folder, check=True)
+    return target
+
+
+@pytest.fixture(scope="module", params=["by address", "from beside"])
+def installed(request, site, base_url, notebook, tmp_path_factory):
+    """The package as the first cell has it installed: from the site, or from a download in the same folder."""
+    folder = tmp_path_factory.mktemp("reader")
+    if request.param == "from beside":
+        shutil.copy(site / "_downloads" / WHEEL, folder)
+        return install(package("", "[figures]"), folder / "target", folder)
+    (named,) = re.findall('^%pip install "(.+)"$', notebook("by-hand").cells[0].source, re.M)
+    assert named == package(ADDRESS, "[figures]")
+    return install(named.replace(ADDRESS, base_url), folder / "target", folder)
+
+
 @pytest.mark.parametrize("page", RUN)
-def test_it_runs_in_jupyter(monkeypatch, tmp_path, notebook, page):
+def test_it_runs_in_jupyter(monkeypatch, tmp_path, notebook, installed, page):
     """In a folder of its own, with no settings of the book; a cell that fails without saying so ends the test."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(installed))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

@@ -31,15 +31,16 @@ async function download(spec, base, cache) {
   let got = 0;
   const read = async ([name, [, integrity]]) => {
     const url = new URL(name, base);
+    const file = url.pathname.split("/").at(-1);
     const response = await fetch(url, { cache }).catch(() => null);
-    if (!response?.ok) throw new Error(`${name}を読み込めませんでした。ネットワークにつながっていますか。`);
+    if (!response?.ok) throw new Error(`${file}を読み込めませんでした。ネットワークにつながっていますか。`);
     const reader = response.body.getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       got += part.value.length;
       send("progress", { got, total });
     }
     await fetch(url, { integrity, cache: "force-cache" }).catch(() => {
-      throw new Error(`${name}の中身が、配られたものと違います。`);
+      throw new Error(`${file}の中身が、配られたものと違います。`);
     });
   };
   await Promise.all(Object.entries(spec.files).map(read));
