@@ -1,15 +1,19 @@
 """キーボード、読み上げ、携帯電話で使えるようにする。
 
 _static/keyboard.js は、furoがマウスにだけ用意したものをキーボードに開きます。
-ここでは、docutilsのHTMLに足りない役割と、狭い画面での表の列の幅を補います。
+ここでは、docutilsのHTMLに足りない役割と、狭い画面での表の列の幅、長いコードの切れ目を補います。
 """
 
+import re
 from unicodedata import east_asian_width
 
 from docutils import nodes
+from japanese import SHORT
 from sphinx.errors import ExtensionError
 from sphinx.writers.html5 import HTML5Translator
 
+LONG = re.compile(rf'(?<=<span class="pre">)\w{{{SHORT + 1},}}')  # a name in code
+SEAM = re.compile("(?<=_)(?=[a-zA-Z])|(?<=[a-z])(?=[A-Z])")  # check_|cross_|attention, MultiHead|Attention
 WORD, LINES, WIDEST = 4.5, 3, 9  # a short word stays on its line; a text takes about 3, if 9 letters a line are enough
 
 
@@ -18,6 +22,13 @@ def visit_entry(self, node):
     HTML5Translator.visit_entry(self, node)
     if "<th" in self.body[-1]:
         replace_in_last(self, "<th ", f'<th scope="col" style="min-width: {narrowest(node):.1f}em" ')
+
+
+def depart_entry(self, node):
+    """Let a long name go on in the next line of its cell; book.css does so on a phone only."""
+    start = max(i for i, html in enumerate(self.body) if re.match("<t[hd][ >]", html))
+    self.body[start:] = [LONG.sub(lambda name: SEAM.sub("<wbr />", name[0]), html) for html in self.body[start:]]
+    HTML5Translator.depart_entry(self, node)
 
 
 def narrowest(header):
@@ -49,7 +60,7 @@ def replace_in_last(translator, old, new):
 
 
 def setup(app):
-    app.add_node(nodes.entry, override=True, html=(visit_entry, HTML5Translator.depart_entry))
+    app.add_node(nodes.entry, override=True, html=(visit_entry, depart_entry))
     app.add_node(nodes.citation, override=True, html=(visit_citation, HTML5Translator.depart_citation))
     app.add_js_file("keyboard.js", defer="defer")  # not a module: browsers load none from disk
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -105,6 +105,24 @@ def test_columns_are_wide_enough_for_their_text(rows, letters):
     assert access.narrowest(table(*rows)) == letters
 
 
+@pytest.mark.parametrize(
+    ("code", "html"),
+    [
+        ("check_cross_attention", "check_<wbr />cross_<wbr />attention"),
+        ("MultiHeadAttentionWrapper", "Multi<wbr />Head<wbr />Attention<wbr />Wrapper"),
+        ("in_proj_weight", "in_proj_weight"),
+        ("(..., L, embed_dim)", '(...,</span> <span class="pre">L,</span> <span class="pre">embed_dim)'),
+    ],
+)
+def test_long_names_in_cells_may_break(code, html):
+    before = ["<td><p>", "<code>", '<span class="pre">not_of_this_cell_at_all</span>', "</td>"]
+    words = " ".join(f'<span class="pre">{word}</span>' for word in code.split())
+    translator = SimpleNamespace(body=[*before, "<td>", words], context=["</td>"])
+    access.depart_entry(translator, nodes.entry())
+
+    assert translator.body == [*before, "<td>", f'<span class="pre">{html}</span>', "</td>"]
+
+
 def test_a_change_in_docutils_stops_the_build():
     with pytest.raises(ExtensionError, match=r"docs/_ext/access\.py"):
         access.replace_in_last(SimpleNamespace(body=['<div role="doc">']), 'role="doc-biblioentry"', "")

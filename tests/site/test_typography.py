@@ -1,5 +1,6 @@
 """Japanese typography, measured in a browser: lines, gaps, readings, tables and code on a phone."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -61,8 +62,8 @@ def test_lines_have_at_most_40_letters(measured, page, width):
 
 @every_page
 def test_only_boxes_scroll(measured, page):
-    """Code, formulas and tables, on a phone; the page does not, nor anything else in it."""
-    boxes = {"highlight", "math-wrapper", "table-wrapper"}
+    """Code and formulas, on a phone; the page does not, nor anything else in it, tables neither."""
+    boxes = {"highlight", "math-wrapper"}
     others = [name for name in measured(page, 375)["scrolling"] if name != "pre" and not boxes & {*name.split()}]
     assert others == []
 
@@ -76,6 +77,19 @@ def test_tables_are_readable_on_a_phone(measured, page):
 
 def test_short_code_stays_on_a_line(measured):
     assert [text for page in PAGES for text in measured(page, 375)["broken"]] == []
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_long_names_in_cells_break_at_their_seams(hand, width):
+    """On a phone; and no part of them breaks."""
+    tab = hand("multi-head", viewport={"width": width, "height": 800})
+    lines = tab.locator("td code .pre", has_text="MultiHeadAttentionWrapper").evaluate("""(name) => {
+      const range = document.createRange();
+      const texts = [...name.childNodes].filter((node) => node.nodeType === 3);
+      return texts.map((text) => (range.selectNode(text), [...range.getClientRects()].map((line) => line.top)));
+    }""")
+    assert [len(tops) for tops in lines] == [1, 1, 1, 1]
+    assert (len({*itertools.chain(*lines)}) == 1) == (width == 1280)
 
 
 STYLES = {
