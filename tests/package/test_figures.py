@@ -5,12 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.image import imread
+from PIL import Image
 
 import attention_book
-from attention_book.figures import heatmap, line_plot, summary, value_map
+from attention_book.figures import STYLE, heatmap, line_plot, summary, value_map
 
 WEIGHTS = [[0.25, 0.75, 0.0], [0.5, 0.125, 0.375]]
 SERIES = {"自分": [0.5, 0.9, 0.1], "未来": [0.0, -1.0, 2.0]}
@@ -155,9 +156,25 @@ def test_plot_gives_a_png_and_its_summary_and_has_every_glyph(plot):
 def test_plot_is_shown_at_half_its_size(plot):
     """That is two pixels for each of the page: sharp on a phone."""
     bundle, metadata = plot()._repr_mimebundle_()
-    height, width, _ = imread(io.BytesIO(bundle["image/png"])).shape
+    width, height = Image.open(io.BytesIO(bundle["image/png"])).size
     assert metadata == {"image/png": {"width": width // 2, "height": height // 2}}
     assert 100 < width // 2 < 700
+
+
+def test_png_has_256_colours_and_every_area_its_own():
+    plot = heatmap(np.linspace(0, 1, 144).reshape(12, 12), numbers=False)
+    drawn = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        plot.figure.savefig(drawn, bbox_inches="tight")
+    written = Image.open(io.BytesIO(plot._repr_mimebundle_()[0]["image/png"]))
+    before, after = (np.asarray(image.convert("RGB")) for image in (Image.open(drawn), written))
+    colours, kinds, counts = np.unique(before.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
+    areas = counts[kinds].reshape(before.shape[:2]) > 400
+
+    assert written.mode == "P"
+    assert len(colours) > 256
+    assert areas.mean() > 0.9
+    assert (before == after)[areas].all()
 
 
 @pytest.mark.parametrize(
