@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from book import Book, write
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject, TextStringObject
 
 HOST = "http://book/"  # nobody's: Playwright answers from the folder, and nothing else is asked
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
@@ -84,6 +85,15 @@ def places(reader):
     return {unquote(name.lstrip("/")): reader.get_destination_page_number(to) + 1 for name, to in found.items()}
 
 
+def marks(outline):
+    """Return the bookmarks with those inside of them, in the order of the text."""
+    return [mark for item in outline for mark in (marks(item) if isinstance(item, list) else [item])]
+
+
+def headings(book):
+    return [h.get_text() for c in book.chapters.values() for h in c.find_all(re.compile("^h[1-6]$"))]
+
+
 def faults(reader, book):
     """Yield what is not as promised, in Japanese."""
     for number, page in enumerate(reader.pages, 1):
@@ -100,10 +110,12 @@ def faults(reader, book):
     wanted = {unquote(a["href"][1:]) for c in book.chapters.values() for a in c.find_all("a", href=re.compile("^#"))}
     for place in sorted(wanted - known):
         yield f"リンク #{place} の行き先が、PDFの中にありません。"
-    marks = [mark.title for mark in reader.outline if not isinstance(mark, list)]
+    chapters = [mark.title for mark in reader.outline if not isinstance(mark, list)]
     titles = [chapter.h1.get_text() for chapter in book.chapters.values()]
-    if [re.sub(r"\s", "", mark) for mark in marks] != [re.sub(r"\s", "", title) for title in titles]:
-        yield f"しおりが、章の題と違います。\nしおり：{marks}\n章の題：{titles}"
+    if [re.sub(r"\s", "", mark) for mark in chapters] != [re.sub(r"\s", "", title) for title in titles]:
+        yield f"しおりが、章の題と違います。\nしおり：{chapters}\n章の題：{titles}"
+    if len(marks(reader.outline)) != len(headings(book)):
+        yield f"しおりは{len(marks(reader.outline))}個、見出しは{len(headings(book))}個です。"
 
 
 def browser_path():
@@ -132,6 +144,10 @@ def make(site, target):
     if found:
         return "\n".join(["PDFが約束と違うので、書きませんでした。", *found])
     writer = PdfWriter(clone_from=reader)
+    for mark, title in zip(marks(writer.outline), headings(book), strict=True):
+        mark.node[NameObject("/Title")] = TextStringObject(
+            title
+        )  # Chromium doubles that of a heading it moved on a page
     date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), UTC).strftime("D:%Y%m%d%H%M%SZ")
     writer.metadata = {"/Title": book.title, "/Author": book.author, "/CreationDate": date, "/ModDate": date}
     data = io.BytesIO()

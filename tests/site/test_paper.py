@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 from bs4 import BeautifulSoup
+from pdf import marks as every_mark
 from pypdf import PdfReader
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,7 @@ def plain(text):
 
 
 @pytest.mark.usefixtures("chromium")
-def test_pdf_is_a_book(small, tmp_path):
+def test_pdf_is_a_book(small, soup, tmp_path):
     """A cover, contents with the right page numbers, bookmarks, tags, answers, and letters that are text."""
     run = make("pdf", small, tmp_path / "book.pdf")
     assert run.returncode == 0, run.stderr
@@ -72,6 +73,9 @@ def test_pdf_is_a_book(small, tmp_path):
     assert reader.root_object["/Lang"] == "ja"
     assert reader.root_object["/MarkInfo"]["/Marked"]
     assert len(marks) == 1 + len(PAGES)
+    headings = (tag for page in ["index", *PAGES] for tag in soup(page).article.select("h1, h2, h3, h4"))
+    written = [plain(tag.get_text().removesuffix(tag.select_one(".headerlink").get_text())) for tag in headings]
+    assert [plain(mark.title) for mark in every_mark(reader.outline)] == ["はじめに", *written[1:]]
     starts = [reader.get_destination_page_number(mark) + 1 for mark in marks]
     for mark, start, end in zip(marks, starts, [*starts[1:], None], strict=True):
         title = plain(mark.title)
@@ -83,6 +87,9 @@ def test_pdf_is_a_book(small, tmp_path):
     assert "自分自身に1です。" in whole  # a folded answer
     assert "解答を閉じる" not in whole
     assert "実行（初回は" not in whole
+    figures = [image for page in ["index", *PAGES] for image in soup(page).article.find_all("img")]
+    assert len(figures) >= 2
+    assert (tmp_path / "book.pdf").read_bytes().count(b"/Subtype /Image") == len(figures)  # and no shadows of boxes
     assert list(tmp_path.glob("*.new")) == []
 
 
