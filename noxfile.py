@@ -107,9 +107,9 @@ def mutants(session):
 
 @shared(default=False)
 def bench(session):
-    """PyTorchと速さを比べ、比の表を出します（`-- build` は本を作る速さ。どちらも `--quick` で短く）。"""
-    build = session.posargs[:1] == ["build"]
-    python(session, f"benchmarks/{'build' if build else 'bench'}.py", *session.posargs[build:])
+    """PyTorchと速さを比べます（`-- build` は本を作る速さ、`-- weight` はページの重さ。前の2つは `--quick` で短く）。"""
+    other = session.posargs[:1] in (["build"], ["weight"])
+    python(session, f"benchmarks/{session.posargs[0] if other else 'bench'}.py", *session.posargs[other:])
 
 
 @shared(default=False)
