@@ -22,7 +22,7 @@ LOST_BODY = """
 <p>目次か検索で探すか、<a class="reference internal" href="index.html">最初のページ</a>へ戻ってください。</p>
 </section>
 """
-RELATIVE = re.compile(r'\b(href|src|action|data-content_root)="(?![a-z]+:|[/#])([^"]*)"')
+RELATIVE = re.compile(r'\b(href|src|action)="(?![a-z]+:|[/#])([^"]*)"')
 
 
 def describe(tree):

@@ -37,6 +37,8 @@ def test_what_a_shared_link_shows(soup, page):
     assert shown["og:title"] == "".join(tree.h1.find_all(string=True, recursive=True)).removesuffix("¶") or tree.h1.math
     assert shown["og:url"] == f"{ADDRESS}{page}.html"
     assert not any(name.startswith("og:image") for name in shown)
+    assert (shown["og:type"], shown["og:locale"]) == ("article", "ja_JP")
+    assert shown["og:site_name"] == soup("index").h1.get_text().removesuffix("¶")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "404"])
@@ -69,6 +71,25 @@ def test_lost_page_at_any_depth(hand, base_url, address):
     assert tab.url == f"{base_url}index.html"
 
 
-def test_lost_page_is_not_found_by_search_engines(soup):
-    assert metas(soup("404"), "name")["robots"] == "noindex"
+def test_search_from_a_lost_page(hand, base_url):
+    tab = hand("about")
+    tab.goto(f"{base_url}deep/er/lost")
+    box = tab.get_by_role("search").get_by_label("検索")
+    box.fill("RoPE")
+    box.press("Enter")
+    tab.wait_for_url(f"{base_url}search.html?q=RoPE")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_icon_of_the_tab(soup, page):
+    (icon,) = soup(page).head.select('link[rel~="icon"]')
+    assert icon["href"].partition("?")[0].endswith("_static/favicon.svg")
+
+
+@pytest.mark.parametrize("page", ["404", "search"])
+def test_pages_without_text_are_not_found_by_search_engines(soup, page):
+    assert metas(soup(page), "name")["robots"] == "noindex"
+
+
+def test_lost_page_has_no_address_of_its_own(soup):
     assert not soup("404").select('link[rel="canonical"]')

@@ -142,6 +142,25 @@ def test_no_english_of_the_theme(soup, page):
 
 
 @every_page
+def test_theme_speaks_japanese(soup, page):
+    """Around the text of the page, but for links by title; and in the parts that a function is described in."""
+    tree = soup(page)
+    links = {
+        text for link in tree.select(".sidebar-tree a, .toc-tree a, .related-pages .title") for text in link.strings
+    }
+    around = [text for text in visible(tree, "article") if text.strip() and text not in links]
+    parts = [part.get_text() for part in tree.select("dt.field-odd, dt.field-even, .rubric, .related-pages .title")]
+    landmarks = [aside.get("aria-label", "") for aside in tree.find_all("aside")]
+    assert len(landmarks) == 2
+    assert {text for text in around + parts + landmarks if not re.search(JA, text)} == {"Furo"}
+
+
+@every_page
+def test_table_headers_say_what_they_are_for(soup, page):
+    assert [str(th) for th in soup(page).find_all("th") if th.get("scope") not in ("col", "row")] == []
+
+
+@every_page
 def test_names_are_japanese(soup, page):
     """What assistive technology or a tooltip says, but for entries of the bibliography and names of Python."""
     names = [

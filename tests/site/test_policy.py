@@ -36,6 +36,7 @@ def test_no_other_host_and_no_text_that_becomes_code(soup, page):
         "data:",  # images
     }
     assert [name for name, sources in words.items() if "'unsafe-inline'" in sources] == ["style-src"]
+    assert (words["base-uri"], words["form-action"]) == (["'none'"], ["'self'"])  # default-src is not for them
     assert [name for name, sources in words.items() if "data:" in sources] == ["img-src"]
 
 
