@@ -30,6 +30,7 @@ PHRASES = {
     "causal mask tril triu": "mask-apis",
     "float mask 足される": "mask-apis",
     "位置エンコーディング なぜ": "positions",
+    "コーザルマスク": "masks",
     "RoPE 回転": "positions",
     "RoPEとは": "positions glossary",
     "sinusoidal 偶数 奇数": "positions",
@@ -245,6 +246,26 @@ def test_from_the_box_in_the_sidebar_to_the_section(hand):
     tab.wait_for_url("**/book/weighted-lookup.html#*")
     anchor = urlsplit(tab.url).fragment
     assert tab.locator(f"[id='{anchor}'] > h2").inner_text().startswith("辞書の検索から、重み付き検索へ")
+
+
+def test_a_late_answer_does_not_overwrite(hand):
+    """What was typed on is not shown, though its answer comes first."""
+    tab, waiting = hand("search"), []
+    tab.route("**/titles.json", lambda route: waiting.append(route))
+    tab.evaluate("""() => {
+      window.said = [];
+      const status = document.getElementById("search-status");
+      new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true, subtree: true });
+    }""")
+    tab.locator("#search-query").fill("RoPE")
+    tab.wait_for_function("() => location.search === '?q=RoPE'")
+    tab.locator("#search-query").fill("ALiBi")
+    tab.wait_for_function("() => location.search === '?q=ALiBi'")
+    tab.wait_for_function("() => said.length >= 2")
+    for route in waiting:
+        route.continue_()
+    answered(tab, "ALiBi")
+    assert [text for text in tab.evaluate("said") if "RoPE" in text] == []
 
 
 def test_an_input_method_is_let_finish(hand):
