@@ -79,7 +79,9 @@ def check(app, env):
         if mode != "accept":
             found += drifts(cells, want, f"意図した変更なら: nox -s accept -- {doc}")
         elif found:
-            report(doc, None, "このページの出力は受け入れていません。次の問題を直してください。")
+            report(
+                doc, None, f"このページの出力は受け入れていません。次の問題を直して、もう一度: nox -s accept -- {doc}"
+            )
         elif cells and (new := accepted(cells, want)) != want:
             try:
                 write(path, new)

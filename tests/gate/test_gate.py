@@ -570,7 +570,9 @@ def test_accept(accepted, tmp_path):
     assert run.code != 0
     assert changed() == {"figure", "numbers", "gone"}
     assert not (book.expected / "gone.yml").exists()
-    assert {page for page, _, said in run.warnings if "受け入れていません" in said} == {"errors", "stderr"}
+    refused = [(page, said) for page, _, said in run.warnings if "受け入れていません" in said]
+    assert {page for page, _ in refused} == {"errors", "stderr"}
+    assert all(f"もう一度: nox -s accept -- {page}" in said for page, said in refused)
     assert any("最後まで実行されていません" in said for line, said in run.of("errors") if line)
     want = old["numbers"].decode().replace("個数", "総数")
     assert (book.expected / "numbers.yml").read_text(encoding="utf-8") == want  # the other cells keep their text
