@@ -16,6 +16,8 @@ from pdf import browser_path
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "https://example.org/book/"  # where the site says that it is: it is served at the same path
 ENV = {"BOOK_MODE": "live", "BOOK_URL": ADDRESS, "LC_ALL": "C", "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+# how wide a page is: furo's .content scrolls by itself, so that the window never becomes wider than it should
+WIDTH = "Math.max(...[...document.querySelectorAll('html, .content')].map((e) => e.scrollWidth))"
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import BelowBook
+from conftest import WIDTH, BelowBook
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 SENT_AS_IT_IS = {".zip", ".whl", ".woff2", ".png"}
@@ -227,7 +227,7 @@ def test_editor_suits_phones(hand):
     attributes = ["autocapitalize", "autocomplete", "autocorrect", "spellcheck"]
     assert [editor.get_attribute(a) for a in attributes] == ["off", "off", "off", "false"]
     assert editor.evaluate("(area) => parseFloat(getComputedStyle(area).fontSize)") >= 16
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 375
+    assert tab.evaluate(WIDTH) <= 375
     heights = tab.locator(".run-tools button:visible").evaluate_all("(b) => b.map((x) => x.offsetHeight)")
     assert min(heights) >= 32
 
@@ -396,7 +396,7 @@ def test_everything_shown_fits_a_phone(hand, theme):
     run(experiment)
     says(experiment, "エラーで止まりました。")
     experiment.locator("details summary").click()
-    assert tab.evaluate("document.documentElement.scrollWidth") <= 375
+    assert tab.evaluate(WIDTH) <= 375
 
 
 def test_other_cells_say_why_they_do_not_run(hand):

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from conftest import WIDTH
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 WRITTEN = sorted(path.stem for path in DOCS.glob("*.md"))
@@ -373,7 +374,7 @@ def test_results_are_accessible(hand, theme, width):
         ask(tab, query)
         found = Axe().run(tab, context="article").response["violations"]
         assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert tab.evaluate(WIDTH) <= width
     ask(tab, "重み付き検索")
     sizes = tab.locator("#search-form :is(input, button)").evaluate_all(
         "all => all.map((e) => [e.getBoundingClientRect().height, parseFloat(getComputedStyle(e).fontSize)])"
