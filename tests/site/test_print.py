@@ -27,6 +27,11 @@ MEASURE = """() => {
     // the shade of a weight is a number, and light enough for black letters
     dark: all("html, body, article, article *").filter((e) => shown(e) && !e.closest("svg, math, [style*='--shade']"))
       .filter((e) => (light(getComputedStyle(e).backgroundColor) ?? 1) < 0.8).map(name),
+    frames: all("div.cell_input:not(details *)").map((e) => getComputedStyle(e)).map((s) => `${s.backgroundColor} ${s.borderTopColor}`)
+      .filter((colours) => colours !== "rgb(247, 247, 247) rgb(204, 204, 204)"), // MyST-NB's, where it is light
+    boxes: all("pre, .highlight, .table-wrapper, .math-wrapper, div.cell_output")
+      .filter((e) => getComputedStyle(e).overflowX !== "visible").map(name),
+    scheme: [document.documentElement, document.body].map((e) => getComputedStyle(e).colorScheme),
     paper: [document.documentElement, document.body].map((e) => getComputedStyle(e).backgroundColor),
   };
 }"""
@@ -48,6 +53,7 @@ def test_every_page_prints_whole_and_light(browser, site, base_url, theme):
         tab.emulate_media(media="screen")
         assert facts.pop("texts") or path.name == "search.html"
         assert set(facts.pop("paper")) == {"rgb(255, 255, 255)"}
+        assert set(facts.pop("scheme")) == {"light"}  # of fields and other things that the browser draws
         found |= {f"{path.stem} {what}": names for what, names in facts.items() if names}
     context.close()
     assert found == {}
