@@ -145,9 +145,8 @@ def make(site, target):
         return "\n".join(["PDFが約束と違うので、書きませんでした。", *found])
     writer = PdfWriter(clone_from=reader)
     for mark, title in zip(marks(writer.outline), headings(book), strict=True):
-        mark.node[NameObject("/Title")] = TextStringObject(
-            title
-        )  # Chromium doubles that of a heading it moved on a page
+        # Chromium doubles the title of a heading that it moved to the next page
+        mark.node[NameObject("/Title")] = TextStringObject(title)
     date = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), UTC).strftime("D:%Y%m%d%H%M%SZ")
     writer.metadata = {"/Title": book.title, "/Author": book.author, "/CreationDate": date, "/ModDate": date}
     data = io.BytesIO()
