@@ -46,7 +46,7 @@ def test_pictures_are_sharp_and_have_a_size(hand, soup, page):
     tab = hand(page)
     tab.wait_for_function("() => [...document.images].every((image) => image.naturalWidth)")
     images = tab.locator("img").evaluate_all("""(images) => images.map((image) => {
-      const { width, height, naturalWidth, naturalHeight, src } = image;
+      const { naturalWidth, naturalHeight, src } = image;
       const said = [image.getAttribute("width"), image.getAttribute("height")].map(Number);
       const [inner] = getComputedStyle(image).width.match(/[\\d.]+/g).map(Number);
       return { src, said, real: [naturalWidth, naturalHeight], density: naturalWidth / inner };
