@@ -1,7 +1,5 @@
 """コードセルのあるページを、このビルドの出力ごとJupyterノートブック（.ipynb）にして、ページからダウンロードできるようにする。
 
-ビルドした機械を調べるだけのページは、ほかの機械で動かす意味がないので、ノートブックにしません。
-
 出力は、ページを読むときにdoctreeへ添えたものです。控えを使っても、並列に読んでも、読み直さなくても、HTMLと同じ出力です。
 文章は、参照や文献を解決し終えたdoctreeを、JupyterのMarkdownに書き直したものです。
 """
@@ -117,8 +115,7 @@ def keep_cell(self, token):
 
 def attach(app, tree, page):
     """Write the notebook of a page with cells beside its HTML, and link it below the title."""
-    elsewhere = any("needs-build" not in cell["classes"] for cell in tree.findall(is_box("cell_code")))
-    if app.builder.format != "html" or not elsewhere:
+    if app.builder.format != "html" or not any(tree.findall(is_box("cell_code"))):
         return
     base = app.config.html_baseurl and f"{app.config.html_baseurl.rstrip('/')}/"
     address = base and base + app.builder.get_target_uri(page)

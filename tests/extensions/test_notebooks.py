@@ -329,20 +329,6 @@ def test_a_book_without_an_address_links_the_package_too(book):
     assert downloads(book, "page") == ["_downloads/notebooks/page.ipynb", f"_downloads/{WHEEL}"]
 
 
-def test_a_page_about_the_machine_that_built_it_has_no_notebook(tmp_path):
-    book = Book(tmp_path)
-    conf = CONF.replace('"notebooks"]', '"run_here", "notebooks"]')
-    (book.root / "conf.py").write_text(conf, encoding="utf-8")
-    cell = CELL.replace("ipython3\n", "ipython3\n:tags: [build-only]\n\n")
-    book.write("machine", HEAD.format("題") + cell.format("1"))
-    book.write("both", HEAD.format("題") + cell.format("1") + CELL.format("2"))
-    book.build(*UNRUN)
-
-    assert not book.file("machine").exists()
-    assert downloads(book, "machine") == []
-    assert len(book.code("both")) == 2
-
-
 def test_a_hosted_book_links_its_pages(tmp_path):
     book = Book(tmp_path)
     book.write("next", "(next)=\n# 次のページ\n")

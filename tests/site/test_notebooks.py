@@ -19,8 +19,8 @@ from run_here import WHEEL
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
-PAGES = [page for page, source in SOURCES.items() if "{code-cell}" in source and page != "about"]  # of one machine
-RUN = ["by-hand", "masks", "torch-mha"]  # exercises, figures, PyTorch and the package's data
+PAGES = [page for page, source in SOURCES.items() if "{code-cell}" in source]
+RUN = ["about", "by-hand", "masks", "torch-mha"]  # versions, exercises, figures, PyTorch and the package's data
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 
 every_notebook = pytest.mark.parametrize("page", PAGES)
