@@ -328,6 +328,15 @@ def test_nothing_found_says_what_to_try(hand):
     assert not tips.is_visible()
 
 
+@pytest.mark.parametrize("query", ["両方向", "全員"])
+def test_every_extract_has_what_was_looked_for(hand, query):
+    """Pagefind also finds sections by words that look alike."""
+    tab = hand("search")
+    ask(tab, query)
+    assert tab.locator("#search-results h2").count() > 0
+    assert tab.locator("#search-results p:not(:has(mark))").all_inner_texts() == []
+
+
 def test_text_of_pages_is_shown_as_text(hand):
     """An extract has what the page says, also its signs, and no markup of its own but the marks."""
     tab = hand("search")

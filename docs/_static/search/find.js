@@ -73,7 +73,7 @@ export async function find(text) {
     for (const hit of (await pagefind.search(piece)).results) {
       const page = pages.get(hit.id);
       page.hits.push({ piece, hit });
-      page.score += hit.score * (1 + page.rank);
+      page.score += hit.score;
     }
   }
 
