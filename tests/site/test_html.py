@@ -77,6 +77,13 @@ def test_title_and_one_h1(soup, page):
 
 
 @every_page
+def test_captions_of_the_site_s_contents_are_headings_of_level_2(soup, page):
+    levels = [tag["aria-level"] for tag in soup(page).select("[role=heading]")]
+    assert levels
+    assert {*levels} == {"2"}
+
+
+@every_page
 def test_no_duplicate_ids(soup, page):
     ids = [tag["id"] for tag in soup(page).find_all(id=True)]
     assert sorted(ids) == sorted(set(ids))
