@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attention_book._inputs import checked, quiet
+from attention_book._arguments import checked
+from attention_book._inputs import quiet
 from attention_book.masks import causal_mask
 from attention_book.softmax import softmax
 

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from attention_book._inputs import as_length, checked, quiet
+from attention_book._arguments import checked
+from attention_book._inputs import as_length, quiet
 from attention_book.softmax import exponentials
 
 IN_CACHE = 2**17  # as many scores stay near the processor while `exponentials` goes over them three times

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attention_book._inputs import as_array, as_length, causal_band
+from attention_book._arguments import causal_band
+from attention_book._inputs import as_array, as_length
 
 
 def causal_mask(query_len, key_len=None, *, offset=None, window=None):

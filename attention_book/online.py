@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_book._inputs import as_length, checked, quiet
+from attention_book._arguments import checked
+from attention_book._inputs import as_length, quiet
 from attention_book.blockwise import block_scores, blocks, row_sums, visible
 from attention_book.softmax import exponentials
 

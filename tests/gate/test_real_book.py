@@ -125,7 +125,7 @@ def test_changed_computation(mutated):
     for path in (*book.docs.glob("*.md"), *book.expected.glob("*.yml")):
         if path.stem not in SCALE | MASK | {"index"}:
             path.unlink()
-    book.edit("attention_book/_inputs.py", "query.shape[-1] ** -0.5 if", "query.shape[-1] ** -0.6 if")
+    book.edit("attention_book/_arguments.py", "query.shape[-1] ** -0.5 if", "query.shape[-1] ** -0.6 if")
     book.edit("attention_book/masks.py", "k=offset, ", "k=offset + 1, ")
     run = book.build("-j", "2")
     named = {page for page, line, said in run.warnings if line and "[gate]" in said}

@@ -32,28 +32,29 @@ MUTANTS = [
     ("attention", "scores = scores + bias", "scores = scores", "biasを捨てる"),
     ("attention", "(output.astype(dtype), weights.astype(dtype))", "(output.astype(dtype), weights)", "重みのdtype"),
     # _inputs
-    ("_inputs", "query.shape[-1] ** -0.5 if scale", "1.0 if scale", "scaleを掛けない"),
-    ("_inputs", "query.shape[-1] ** -0.5 if scale", "query.shape[-1] ** -1.0 if scale", "scaleが1/dになる"),
     ("_inputs", "return dtype, np.promote_types(dtype, np.float32)", "return dtype, dtype", "float16を途中でも使う"),
     ("_inputs", "if mask.dtype != bool:", 'if mask.dtype.kind not in "bi":', "0と1のmaskを受け取る"),
-    (
-        "_inputs",
-        "offset is None and query_len != key_len",
-        "offset is None and False",
-        "長さが違うときにoffsetを推測する",
-    ),
-    ("_inputs", "min(max(offset, -query_len), key_len)", "min(max(offset, 0), key_len)", "負のoffsetを0にする"),
-    (
-        "_inputs",
-        "np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3)",
-        "np.concatenate([x] * (query.shape[-3] // x.shape[-3]), axis=-3)",
-        "共有するヘッドの並び",
-    ),
     (
         "_inputs",
         "if key.shape[-2] != value.shape[-2]:",
         "if key.shape[-2] > value.shape[-2] + 9:",
         "keyとvalueの長さの違い",
+    ),
+    # _arguments
+    ("_arguments", "query.shape[-1] ** -0.5 if scale", "1.0 if scale", "scaleを掛けない"),
+    ("_arguments", "query.shape[-1] ** -0.5 if scale", "query.shape[-1] ** -1.0 if scale", "scaleが1/dになる"),
+    (
+        "_arguments",
+        "offset is None and query_len != key_len",
+        "offset is None and False",
+        "長さが違うときにoffsetを推測する",
+    ),
+    ("_arguments", "min(max(offset, -query_len), key_len)", "min(max(offset, 0), key_len)", "負のoffsetを0にする"),
+    (
+        "_arguments",
+        "np.repeat(x, query.shape[-3] // x.shape[-3], axis=-3)",
+        "np.concatenate([x] * (query.shape[-3] // x.shape[-3]), axis=-3)",
+        "共有するヘッドの並び",
     ),
     # blockwise
     ("blockwise", "/= np.maximum(row_sums(e), 1)", "/= row_sums(e)", "何も見えない行の合計を守らない"),
