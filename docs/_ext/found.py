@@ -26,7 +26,7 @@ RELATIVE = re.compile(r'\b(href|src|action)="(?![a-z]+:|[/#])([^"]*)"')
 
 
 def describe(tree):
-    """Return the goals of the page, or else its first sentences."""
+    """Return the goals of the page, or else its first sentences: nothing, if it has none yet."""
     box = next(tree.findall(nodes.admonition), None)
     if box and box.astext().startswith(GOALS):
         texts = [item.astext() for item in box.findall(nodes.list_item)]
@@ -34,7 +34,9 @@ def describe(tree):
         texts = [p.astext() for p in tree.findall(nodes.paragraph) if isinstance(p.parent, nodes.section)]
     sentences = re.findall(r"[^。]+。?", "".join(texts))
     lengths = accumulate(map(len, sentences))
-    return "".join(s for s, length in zip(sentences, lengths, strict=True) if length <= LENGTH) or sentences[0]
+    return "".join(s for s, length in zip(sentences, lengths, strict=True) if length <= LENGTH) or "".join(
+        sentences[:1]
+    )
 
 
 def head(app, page, template, context, tree):
@@ -45,17 +47,17 @@ def head(app, page, template, context, tree):
             context["metatags"] = context.get("metatags", "") + '<meta name="robots" content="noindex">'
             context["pageurl"] = None
         return
-    title, about = re.sub("<.*?>", "", context["title"]), html.escape(describe(tree))
     names = {
-        "title": title,
-        "description": about,
+        "title": re.sub("<.*?>", "", context["title"]),
         "site_name": app.config.project,
         "type": "article",
         "locale": "ja_JP",
     }
+    if about := html.escape(describe(tree)):
+        names["description"] = about
+        context["metatags"] += f'<meta name="description" content="{about}">'
     if context["pageurl"]:
         names["url"] = context["pageurl"]
-    context["metatags"] += f'<meta name="description" content="{about}">'
     for name, value in names.items():
         context["metatags"] += f'<meta property="og:{name}" content="{value}">'
 

@@ -195,6 +195,7 @@ def test_a_page_is_described_by_its_goals_or_its_first_sentences():
     assert found.describe(section("一文目です。", "二文目です。")) == "一文目です。二文目です。"
     assert found.describe(section("一文目です。", f"{'長' * 120}。", "三文目です。")) == "一文目です。"
     assert found.describe(section(f"{'長' * 120}。")) == f"{'長' * 120}。"
+    assert found.describe(section()) == ""  # a page that was only begun
 
 
 def test_ports_stay_out_of_the_range_that_others_are_given(monkeypatch):
