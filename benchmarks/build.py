@@ -242,7 +242,9 @@ def fill(root, count):
         (docs / f"{name}.md").write_text(SMALL_PAGE.format(name.partition("-")[2]), encoding="utf-8")
         if (docs / "_expected").exists():
             (docs / "_expected" / f"{name}.yml").write_text(SMALL_EXPECTED, encoding="utf-8")
-    (docs / "index.md").write_text("\n".join(["# 本", "", "```{toctree}", *names, "```", ""]), encoding="utf-8")
+    (docs / "index.md").write_text(
+        "\n".join(["# 本", "", "```{toctree}", ":caption: 本編", *names, "```", ""]), encoding="utf-8"
+    )
 
 
 def growth(parent, counts):

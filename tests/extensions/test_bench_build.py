@@ -41,6 +41,14 @@ def test_a_comment_is_added_to_the_first_cell_alone(bench):
     assert changed.index("print(x.sum(axis=1))\n# 追記\n```") < changed.index("行ごとの和です。")
 
 
+def test_a_book_of_small_pages_builds_as_the_whole_book_does(bench, tmp_path):
+    book, *_ = bench.small_books(tmp_path).values()
+    bench.fill(book, 2)
+    assert sorted(bench.build(book, "check").read) == ["index", "page-0", "page-1"]
+    assert bench.build(book, "live").cells == 3  # the other page has the same cells: they come from the cache
+    assert bench.build(book, "live").read == []
+
+
 def test_the_kernels_can_be_switched_off(bench):
     conf = (ROOT / "conf.py").read_text(encoding="utf-8")
     assert '"kernels"' not in bench.without_kernels(conf)
