@@ -1,5 +1,6 @@
 """本のSphinx設定。ビルドは `nox -s docs` が呼びます（ほかの場所にコマンドはありません）。"""
 
+import gc
 import hashlib
 import logging
 import os
@@ -7,6 +8,8 @@ import sys
 import warnings
 from importlib import metadata  # `from importlib.metadata import version` would set Sphinx's own `version`
 from pathlib import Path
+
+gc.disable()  # what a build makes it needs to its end; to look for garbage took a tenth of the time after a save
 
 ROOT = Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]

@@ -26,6 +26,7 @@ COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.M)
 EXEMPT = re.compile(
     r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|MyST-NB|CC BY|arXiv:)\s?\d+(?:\.\d+)+|\d+\.\d+(?=節)"
 )
+DIGIT = re.compile(r"\d")
 TAG = re.compile(r'<(?:[^>]*?\b(?:alt|title|aria-label)="([^"]*)")?[^>]*>')  # and what a screen reader reads of it
 PYTHON = re.compile("i?py")
 NOT_PROSE = nodes.literal, nodes.literal_block, nodes.doctest_block, nodes.citation
@@ -127,8 +128,8 @@ def is_run(text, path, package):
 
 
 def prose(tree):
-    """Yield (node, text) of what a reader reads outside of code, outputs and the list of references."""
-    for node in tree.findall(lambda n: isinstance(n, nodes.Text | nodes.image)):
+    """Yield (node, text) of what a reader reads outside of code, outputs and the list of references, if it has digits."""
+    for node in tree.findall(lambda n: isinstance(n, nodes.image) or (isinstance(n, nodes.Text) and DIGIT.search(n))):
         around = tuple(ancestors(node))
         if isinstance(node, nodes.image):
             text = node.get("alt", "")
