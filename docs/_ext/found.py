@@ -34,9 +34,8 @@ def describe(tree):
         texts = [p.astext() for p in tree.findall(nodes.paragraph) if isinstance(p.parent, nodes.section)]
     sentences = re.findall(r"[^。]+。?", "".join(texts))
     lengths = accumulate(map(len, sentences))
-    return "".join(s for s, length in zip(sentences, lengths, strict=True) if length <= LENGTH) or "".join(
-        sentences[:1]
-    )
+    short = [s for s, length in zip(sentences, lengths, strict=True) if length <= LENGTH]
+    return "".join(short or sentences[:1])
 
 
 def head(app, page, template, context, tree):
