@@ -26,7 +26,7 @@ COMMENT = re.compile(r"(?:^|(?<=\s))#.*", re.M)
 EXEMPT = re.compile(
     r"(?:Python|NumPy|PyTorch|torch|matplotlib|Sphinx|MyST-NB|CC BY|arXiv:)\s?\d+(?:\.\d+)+|\d+\.\d+(?=節)"
 )
-DIGIT = re.compile(r"\d")
+DIGIT = re.compile(r"\d", re.ASCII)
 TAG = re.compile(r'<(?:[^>]*?\b(?:alt|title|aria-label)="([^"]*)")?[^>]*>')  # and what a screen reader reads of it
 PYTHON = re.compile("i?py")
 NOT_PROSE = nodes.literal, nodes.literal_block, nodes.doctest_block, nodes.citation
@@ -129,7 +129,7 @@ def is_run(text, path, package):
 
 def prose(tree):
     """Yield (node, text) of what a reader reads outside of code, outputs and the list of references, if it has digits."""
-    for node in tree.findall(lambda n: isinstance(n, nodes.image) or (isinstance(n, nodes.Text) and DIGIT.search(n))):
+    for node in tree.findall(lambda n: isinstance(n, nodes.image) or (isinstance(n, nodes.Text) and has_digit(n))):
         around = tuple(ancestors(node))
         if isinstance(node, nodes.image):
             text = node.get("alt", "")
@@ -140,6 +140,11 @@ def prose(tree):
         else:
             text = TAG.sub(r"\n\1\n", node) if isinstance(node.parent, nodes.raw) else node
         yield node, text
+
+
+def has_digit(text):
+    """Whether `stale` could find anything in the text, in whatever kind of digits."""
+    return DIGIT.search(unicodedata.normalize("NFKC", text))
 
 
 def line_of(node):
