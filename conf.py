@@ -53,7 +53,8 @@ myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 # napoleon, which is Sphinx's own, has not followed Sphinx yet; it would say so once for each docstring
 warnings.filterwarnings("ignore", "The mapping interface for autodoc options", PendingDeprecationWarning)
 # nor has myst-parser
-warnings.filterwarnings("ignore", category=PendingDeprecationWarning, module="myst_parser")
+warnings.filterwarnings("ignore", "'myst_parser.* is deprecated", PendingDeprecationWarning)
+warnings.filterwarnings("ignore", "'sphinx.environment.BuildEnvironment.app'", PendingDeprecationWarning, "myst_parser")
 
 bibtex_bibfiles = ["docs/references.bib"]  # counted from this file
 bibtex_reference_style = "author_year"
