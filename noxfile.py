@@ -57,7 +57,7 @@ def lint(session):
     python(session, "-m", "ruff", "format", "--check", ".")
     # the files by name, as it finds them in a git checkout only; without the other linters that it starts where a
     # machine has them, so that the answer is the same everywhere
-    workflows = map(str, sorted(Path(".github/workflows").glob("*.yml")))
+    workflows = map(str, sorted(Path(".github/workflows").glob("*.y*ml")))
     program(session, "actionlint", "-shellcheck=", "-pyflakes=", *workflows)
     # --offline: nothing is asked of GitHub, so that the answer is the same everywhere
     program(session, "zizmor", "--offline", "--persona", "pedantic", "--quiet", ".github")
