@@ -48,19 +48,22 @@ TARGETS = {
 }
 
 
-def fastest(functions, seconds):
-    """Return the least CPU time of one call of each; in every round each has its turn."""
-    best, calls = dict.fromkeys(functions, np.inf), dict.fromkeys(functions, 1)
+def compare(functions, seconds):
+    """Return ratio(a, b) of their CPU times: the median over rounds in which each function has its turn.
+
+    On a shared machine the fastest moments of two functions may be far apart; one round is short.
+    """
+    times, calls = {name: [] for name in functions}, dict.fromkeys(functions, 1)
     end, rounds = time.monotonic() + seconds, 0
-    while rounds < 5 or (time.monotonic() < end and rounds < 60):
+    while rounds < 7 or (time.monotonic() < end and rounds < 61):
         for name, function in functions.items():
             start = time.process_time()
             for _ in range(calls[name]):
                 function()
-            best[name] = min(best[name], (time.process_time() - start) / calls[name])
-            calls[name] = max(1, min(100, int(0.02 / max(best[name], 1e-6))))
+            times[name].append((time.process_time() - start) / calls[name])
+            calls[name] = max(1, min(100, int(0.02 / max(min(times[name]), 1e-6))))
         rounds += 1
-    return best
+    return lambda a, b: float(np.median(np.divide(times[a], times[b])))
 
 
 def agree(functions, dtype):
@@ -99,8 +102,8 @@ def attention(n, dtype, seconds):
         agree(ours | theirs, dtype)
         if "window" not in options:
             theirs[MATMULS] = partial(matmuls, *arrays, **options)
-        best = fastest(ours | theirs, seconds)
-        yield from ((f"{title}：{a} ÷ {b}", best[a] / best[b]) for a in ours for b in theirs)
+        ratio = compare(ours | theirs, seconds)
+        yield from ((f"{title}：{a} ÷ {b}", ratio(a, b)) for a in ours for b in theirs)
 
 
 def layer(n, dtype, seconds):
@@ -121,8 +124,7 @@ def layer(n, dtype, seconds):
     ):
         functions = dict(enumerate(functions))
         agree(functions, dtype)
-        best = fastest(functions, seconds)
-        yield row, best[0] / best[1]
+        yield row, compare(functions, seconds)(0, 1)
 
 
 def memory(n, dtype):
@@ -182,7 +184,7 @@ def machine():
     yield f"{datetime.date.today()}、{processor()}、1スレッド、"
     yield f"NumPy {np.__version__}（OpenBLASのカーネルは {'、'.join(blas) or '不明'}）、"
     yield f"torch {torch.__version__}、Python {platform.python_version()} で測りました。\n"
-    yield "数はCPU時間の比で、メモリは入力のほかに同時に持つ最大です。"
+    yield "数はCPU時間の比の中央値で、メモリは入力のほかに同時に持つ最大です。"
     yield f"1ヘッド、{HEAD_DIM}次元です。層と生成は{EMBED_DIM}次元、{NUM_HEADS}ヘッドです。\n"
 
 
