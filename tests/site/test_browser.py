@@ -115,6 +115,14 @@ def test_page_fits_the_window(visit, page, theme, width):
     assert [i for i in facts["images"] if i["left"] < 0 or i["right"] > width] == []
 
 
+@every_page
+def test_page_fits_a_screen_magnified_fourfold(tab, base_url, page):
+    """WCAG 1.4.10: 320 px, where only code, formulas and tables scroll, each in its box."""
+    there = tab("light", 320)
+    there.goto(f"{base_url}{page}.html")
+    assert there.evaluate(WIDTH) <= 320
+
+
 @every_theme
 @every_page
 def test_theme_follows_the_system(visit, page, theme):
