@@ -5,6 +5,7 @@ CommonMarkは、語を空白で分ける文のために作られています。
 空白のない日本語では、`は**「注意」**は`のように、端に記号やコードのある強調の始まりと終わりが見えません。
 隣が日本語の文字なら、そこを語の切れ目とみなします。
 短いコードは、`-inf`の「-」の後のような所で、2行に分けません。
+数式は、前の「（」や後の「、」と同じ行に置きます。ブラウザーは、数式の前後ならどこででも行を折るからです。
 """
 
 import re
@@ -16,6 +17,7 @@ from sphinx.transforms import SphinxTransform
 # kana, kanji, CJK punctuation, full-width forms
 JAPANESE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 
+OPENING, CLOSING = re.compile(r"[（「『【]+$"), re.compile(r"^[、。，．）」』】！？]+")
 SHORT = 16  # letters of code, about a third of a phone's line
 
 
@@ -50,6 +52,25 @@ class KeepShortCode(SphinxTransform):
                 code["classes"].append("whole")
 
 
+class KeepPunctuation(SphinxTransform):
+    default_priority = 410  # the lines are joined
+
+    def apply(self):
+        for formula in list(self.document.findall(nodes.math)):
+            held = nodes.inline("", "", classes=["whole"])
+            formula.replace_self(held)
+            held += [*cut(held.previous_sibling(), OPENING), formula, *cut(held.next_node(siblings=True), CLOSING)]
+            if len(held) == 1:
+                held.replace_self(formula)
+
+
+def cut(text, marks):
+    """Take the marks off the end or beginning of the text beside a formula, and yield them."""
+    if isinstance(text, nodes.Text) and (found := marks.search(text)):
+        text.parent.replace(text, nodes.Text(marks.sub("", text)))
+        yield nodes.Text(found[0])
+
+
 def scan_stars(scan):
     """Let `*` also open after a Japanese letter, and close before one, unless a space stands on the inner side."""
 
@@ -70,4 +91,5 @@ def setup(app):
     StateInline.scanDelims = scan_stars(StateInline.scanDelims)
     app.add_transform(JoinLines)
     app.add_transform(KeepShortCode)
+    app.add_transform(KeepPunctuation)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -90,6 +90,27 @@ def test_short_code_is_kept_on_a_line():
     assert [code["classes"] for code in document.findall(nodes.literal)] == [["whole"], []]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "held"),
+    [
+        ("部分（", "、と", "（a、"),
+        ("「（", "）」。", "「（a）」。"),
+        ("部分", "、と", "a、"),
+        ("（", "と", "（a"),
+        ("（部分", "と、", None),
+        (None, None, None),
+    ],
+)
+def test_a_formula_is_kept_with_its_punctuation(before, after, held):
+    document = new_document("page")
+    parts = [nodes.Text(before or ""), nodes.math("", "a"), nodes.Text(after or "")]
+    document += nodes.paragraph("", "", *(part for part in parts if part.astext()))
+    japanese.KeepPunctuation(document).apply()
+
+    assert document.astext() == f"{before or ''}a{after or ''}"
+    assert [kept.astext() for kept in document.findall(nodes.inline)] == ([held] if held else [])
+
+
 def table(*rows):
     """Return the header of the first column of a one-column table."""
     entries = [nodes.entry("", nodes.paragraph("", text)) for text in rows]

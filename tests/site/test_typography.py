@@ -26,12 +26,24 @@ MEASURE = r"""
     const bottoms = [...range.getClientRects()].filter((r) => r.width > 1).map((r) => r.bottom).sort((a, b) => a - b);
     return bottoms.filter((bottom, i) => i === 0 || bottom - bottoms[i - 1] > 10).length;
   };
+  const letter = (text, at) => {
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 1);
+    return range.getBoundingClientRect();
+  };
+  const parted = (e) => {
+    const [before, box, after] = [e.previousSibling, e.getBoundingClientRect(), e.nextSibling];
+    return (/[（「『【]$/.test(before?.data ?? "") && letter(before, before.length - 1).bottom - 3 < box.top)
+      || (/^[、。，．）」』】！？]/.test(after?.data ?? "") && letter(after, 0).top > box.bottom - 3);
+  };
   const texts = all("article :is(p, li, dt, dd, summary, h1, h2, h3)").filter((e) => e.checkVisibility());
   const scrolls = (e) => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX !== "visible";
   return {
     wide: texts.map((e) => [inner(e) / em(e), e.textContent.slice(0, 30)]).filter(([width]) => width > 40.01),
     scrolling: all("body *").filter(scrolls).map((e) => e.className || e.localName),
     cells: all("td, th").map((e) => [e.textContent.trim(), lines(e)]),
+    parted: all("article math").filter(parted).map((e) => [e.previousSibling, e, e.nextSibling].map((n) => n?.textContent)),
     broken: all("article code").filter((e) => e.getClientRects().length > 1).map((e) => e.textContent),
   };
 }
@@ -86,6 +98,11 @@ def test_short_code_stays_on_a_line(measured):
     broken = [text for page in PAGES for text in measured(page, 375)["broken"]]
     assert [text for text in broken if len(text) <= 16] == []
     assert broken  # a long one goes on in the next line
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_no_line_begins_or_ends_between_a_formula_and_its_punctuation(measured, width):
+    assert [parts for page in PAGES for parts in measured(page, width)["parted"]] == []
 
 
 @pytest.mark.parametrize("width", [375, 1280])
