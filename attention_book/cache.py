@@ -33,6 +33,15 @@ class KVCache:
         """これまでに足したトークンの数。"""
         return self._length
 
+    def __copy__(self):
+        """今までの中身を、写さずに分け合います。どちらに足しても、もう一方は変わりません。"""
+        other = KVCache()
+        if self._length:
+            other._length = self._length
+            # without room to spare: what is added next goes elsewhere
+            other._key, other._value = (a[..., : self._length, :] for a in (self._key, self._value))
+        return other
+
     def append(self, key, value):
         """新しいキーとバリューを足し、これまでの全部を返します。
 

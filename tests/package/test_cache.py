@@ -1,5 +1,7 @@
 """KVCache: what it holds, what it costs, and decoding that equals the parallel pass."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -142,3 +144,20 @@ def test_a_layer_that_refuses_leaves_the_cache_unchanged(refuses, before, error,
         ours(tokens(before, 8), cache=cache)
     refuses(error, fragments, lambda: ours(tokens(1, 8), cache=cache, **options))
     assert len(cache) == before
+
+
+def test_a_copy_and_its_original_grow_apart():
+    """Beam search: what is added to one is not seen in the other, nor in what it returned, with room to spare or not."""
+    for size in range(1, 6):
+        cache = KVCache()
+        for token in tokens(size, 1, 1):
+            cache.append(token, token)
+        other = copy.copy(cache)
+        assert len(other) == size
+        one, two = (some.append([[x]], [[-x]]) for some, x in ((cache, 10.0), (other, 20.0)))
+        for token in tokens(4, 1, 1):
+            other.append(token, token)
+        for a, b, x in ((one, two, 10.0), (two, one, 20.0)):
+            assert (a[0][-1], a[1][-1]) == (x, -x)
+            same(a[0][:-1], b[0][:-1])
+    assert len(copy.copy(KVCache())) == 0
