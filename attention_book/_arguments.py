@@ -6,17 +6,14 @@ import numpy as np
 
 from attention_book._inputs import (
     as_boolean,
-    as_finite,
     as_floating,
-    as_integer,
-    as_length,
     as_sequence,
     broadcast_batch,
     fitting,
-    quiet,
     same_length,
     working_dtype,
 )
+from attention_book._values import as_finite, as_flag, as_integer, as_length, in_dtype
 
 
 class Checked(NamedTuple):
@@ -26,7 +23,7 @@ class Checked(NamedTuple):
     key: np.ndarray  # (..., S, head_dim)
     value: np.ndarray  # (..., S, value_dim)
     mask: np.ndarray | None  # (..., L, S) bool
-    bias: np.ndarray | None  # (..., L, S)
+    bias: np.ndarray | None  # (..., L, S), in the dtype it came in
     band: dict | None  # offset and window of causal_mask
     scale: np.floating
     dtype: np.dtype  # of the answer
@@ -35,6 +32,7 @@ class Checked(NamedTuple):
 def checked(query, key, value, mask, bias, is_causal, offset, window, scale):
     """Check and prepare the arguments of an attention; nothing is written to the caller's arrays."""
     query, key, value = as_sequence("query", query), as_sequence("key", key), as_sequence("value", value)
+    is_causal = as_flag("is_causal", is_causal)
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"query と key の最後の次元が違います: query {query.shape}、key {key.shape}。"
@@ -44,17 +42,16 @@ def checked(query, key, value, mask, bias, is_causal, offset, window, scale):
         raise ValueError(f"head_dim（最後の次元）が0です: query {query.shape}。1以上にしてください。")
     same_length(key, value)
     band = causal_band(query.shape[-2], key.shape[-2], is_causal, offset, window)
-    scale = query.shape[-1] ** -0.5 if scale is None else as_finite("scale", scale)
     dtype, work = working_dtype(query, key, value)
+    scale = in_dtype("scale", query.shape[-1] ** -0.5 if scale is None else as_finite("scale", scale), work)
     key, value = shared_heads(query, key), shared_heads(query, value)
-    batch = broadcast_batch(query=query, key=key, value=value)
+    grouped = "ヘッドを共有するなら、queryのヘッドの数を、keyとvalueのヘッドの数の倍数にします。"
+    batch = broadcast_batch(grouped, query=query, key=key, value=value)
     scores = (*batch, query.shape[-2], key.shape[-2])
     if mask is not None:
         mask = fitting("mask", as_boolean("mask", mask), scores)
-    with quiet():
-        scale = work.type(scale)
-        if bias is not None:
-            bias = fitting("bias", as_floating("bias", bias).astype(work, copy=False), scores)
+    if bias is not None:
+        bias = fitting("bias", as_floating("bias", bias), scores)
     query, key, value = (expanded(a.astype(work, copy=False), batch) for a in (query, key, value))
     return Checked(query, key, value, mask, bias, band, scale, dtype)
 

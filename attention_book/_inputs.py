@@ -1,15 +1,22 @@
-"""入力の検査。間違いを、何が来たか・規則・直し方の順に日本語で伝えます。"""
-
-import operator
+"""入力の配列の検査。間違いを、何が来たか・規則・直し方の順に日本語で伝えます。"""
 
 import numpy as np
 
 
 def as_array(name, array):
+    if np.ma.is_masked(array):
+        raise TypeError(
+            f"{name} に、隠した要素のあるmasked arrayは使えません。filled() で数にして、mask= で隠してください。"
+        )
     try:
         return np.asarray(array)
     except ValueError:  # rows of different lengths
         raise ValueError(f"{name} を配列にできません。どの行も同じ長さにしてください。") from None
+    except (TypeError, RuntimeError):  # a tensor that NumPy cannot read
+        raise TypeError(
+            f"{name} をNumPyの配列にできません: {type(array).__name__} が来ました。"
+            "torchのテンソルなら、.detach().cpu().float().numpy() で直してから渡します。"
+        ) from None
 
 
 def as_floating(name, array):
@@ -32,43 +39,6 @@ def as_boolean(name, mask):
             "0と1のマスクなら mask.astype(bool)、スコアに足す数なら bias= に渡します。"
         )
     return mask
-
-
-def as_integer(name, value):
-    if isinstance(value, bool):
-        raise TypeError(f"{name} は整数にしてください: {value!r}。")
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} は整数にしてください: {value!r}。") from None
-
-
-def as_length(name, value, least=0):
-    """Return `value` as an int that can be a length."""
-    length = as_integer(name, value)
-    if length < least:
-        raise ValueError(f"{name} は{least}以上の整数にしてください: {value!r}。")
-    return length
-
-
-def as_finite(name, value):
-    """Return `value` as a finite float."""
-    if np.ndim(value) != 0 or not np.issubdtype(np.asarray(value).dtype, np.number) or np.iscomplexobj(value):
-        raise TypeError(f"{name} は1つの実数にしてください: {value!r}。")
-    if not np.isfinite(value):
-        raise ValueError(f"{name} は有限の数にしてください: {value}。")
-    return float(value)
-
-
-def as_axis(axis, array):
-    axis = as_integer("axis", axis)
-    if not -array.ndim <= axis < array.ndim:
-        raise ValueError(
-            f"axis={axis} は形 {array.shape} の配列にありません。{-array.ndim} から {array.ndim - 1} の間で指定してください。"
-            if array.ndim
-            else f"1つの数ではなく、1次元以上の配列を渡してください: {array}。"
-        )
-    return axis
 
 
 def working_dtype(*arrays):
@@ -95,15 +65,14 @@ def same_length(key, value):
         )
 
 
-def broadcast_batch(**arrays):
+def broadcast_batch(advice="", /, **arrays):
     """Return the common leading shape of arrays (..., length, dim)."""
     try:
         return np.broadcast_shapes(*(a.shape[:-2] for a in arrays.values()))
     except ValueError:
         shapes = "、".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ValueError(
-            f"先頭の次元（バッチやヘッド）が合いません: {shapes}。同じ大きさか1にそろえてください。"
-            "ヘッドを共有するなら、queryのヘッドの数を、keyとvalueのヘッドの数の倍数にします。"
+            f"先頭の次元（バッチやヘッド）が合いません: {shapes}。同じ大きさか1にそろえてください。{advice}"
         ) from None
 
 
@@ -122,4 +91,4 @@ def fitting(name, array, shape):
 
 def quiet():
     """An overflow, or a NaN that came in, shows in the answer; a warning of NumPy would say less."""
-    return np.errstate(over="ignore", invalid="ignore")
+    return np.errstate(all="ignore")

@@ -85,9 +85,10 @@ def additive_attention(query, key, value, *, query_weight, key_weight, score_wei
         hidden_query = (query @ query_weight)[..., :, None, :]  # (..., L, 1, hidden)
         hidden_key = (key @ key_weight)[..., None, :, :]  # (..., 1, S, hidden)
         scores = np.tanh(hidden_query + hidden_key) @ score_weight.astype(work)  # (..., L, S)
-    if mask is not None:
-        mask = fitting("mask", as_boolean("mask", mask), (*batch, *scores.shape[-2:]))
-        scores = np.where(mask, scores, -np.inf)
-    weights = softmax(scores)  # (..., L, S)
-    output = weights @ value  # (..., L, value_dim)
+        scores[scores == -np.inf] = np.nan  # too large a number; only a hidden key has -inf
+        if mask is not None:
+            mask = fitting("mask", as_boolean("mask", mask), (*batch, *scores.shape[-2:]))
+            scores = np.where(mask, scores, -np.inf)
+        weights = softmax(scores)  # (..., L, S)
+        output = weights @ value  # (..., L, value_dim)
     return (output.astype(dtype), weights.astype(dtype)) if return_weights else output.astype(dtype)

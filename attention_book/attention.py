@@ -25,6 +25,7 @@ def scaled_dot_product_attention(
 
     計算する式は ``softmax(query @ key.T * scale + bias) @ value`` です。
     マスクで隠した場所の重みはちょうど0で、見てよいキーが1つもない行は、重みも出力も0になります。
+    見てよいキーのスコアが、どれも大きすぎて ``-inf`` になった行は、0ではなくNaNになります。
     `mask` とcausalで隠したキーのNaNや無限大は、結果に入りません。隠したバリューのNaNは、0を掛けてもNaNなので残ります。
     ドロップアウトはありません。重みの合計が1でなくなり、実行のたびに結果が変わるからです。
 
@@ -61,9 +62,9 @@ def scaled_dot_product_attention(
     Raises
     ------
     TypeError
-        入力が実数でないとき、`mask` がboolでないとき。
+        入力が実数でないとき、`mask` や `is_causal` がboolでないとき。
     ValueError
-        形が合わないとき、`scale` が有限でないとき、causalの位置が決まらないとき。
+        形が合わないとき、`scale` が有限でないか、計算するdtypeで0か無限大になるとき、causalの位置が決まらないとき。
 
     References
     ----------
@@ -80,18 +81,34 @@ def scaled_dot_product_attention(
            [0.198, 0.401, 0.401],
            [0.248, 0.248, 0.503]])
     """
-    query, key, value, mask, bias, band, scale, dtype = checked(
-        query, key, value, mask, bias, is_causal, offset, window, scale
-    )
+    x = checked(query, key, value, mask, bias, is_causal, offset, window, scale)
+    query, key, value, mask, bias, band, scale, dtype = x
     with quiet():
         scores = query * scale @ key.swapaxes(-1, -2)  # (..., L, S)
         if bias is not None:
-            scores = scores + bias
+            scores += bias
         if band is not None:
             visible = causal_mask(*scores.shape[-2:], **band)
             scores = np.where(visible, scores, -np.inf)
         if mask is not None:
             scores = np.where(mask, scores, -np.inf)
         weights = softmax(scores)  # (..., L, S)
+        np.copyto(weights, np.nan, where=overflowed(~weights.any(axis=-1, keepdims=True), x))
         output = weights @ value  # (..., L, value_dim)
     return (output.astype(dtype), weights.astype(dtype)) if return_weights else output.astype(dtype)
+
+
+def overflowed(empty, x, head=(), rows=slice(None)):
+    """Return which of the empty rows see a key: its score is -inf only because the numbers were too large."""
+    if not empty.any():
+        return empty
+    first, stop, _ = rows.indices(x.query.shape[-2])
+    visible = np.ones((stop - first, x.key.shape[-2]), bool)
+    if x.band is not None:
+        offset, window = x.band.values()
+        visible = causal_mask(*visible.shape, offset=first + offset, window=window)
+    if x.mask is not None:
+        visible = visible & x.mask[head][..., rows, :]
+    if x.bias is not None:
+        visible = visible & (x.bias[head][..., rows, :] != -np.inf)
+    return empty & visible.any(axis=-1, keepdims=True)

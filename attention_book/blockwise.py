@@ -5,7 +5,9 @@ import math
 import numpy as np
 
 from attention_book._arguments import checked
-from attention_book._inputs import as_length, quiet
+from attention_book._inputs import quiet
+from attention_book._values import as_length
+from attention_book.attention import overflowed
 from attention_book.softmax import exponentials
 
 IN_CACHE = 2**17  # as many scores stay near the processor while `exponentials` goes over them three times
@@ -72,7 +74,7 @@ def blockwise_attention(
                 for strip in blocks(0, e.shape[-2], IN_CACHE // (e.shape[-1] + 1) + 1):
                     exponentials(e[..., strip, :])
                 mixed = np.matmul(e, x.value[head][..., keys, :], out=output[head][..., rows, :])
-                mixed /= np.maximum(row_sums(e), 1)  # a sum is at least exp(0) = 1, or 0 where nothing is visible
+                mixed /= divisor(row_sums(e), x, head, rows)
                 del e  # before the next block is made
     return output.astype(x.dtype, copy=False)
 
@@ -125,6 +127,14 @@ def hide_edges(scores, offset, window):
     if old > 0:
         hidden = np.tri(length, old, offset - window, dtype=bool)  # (rows, the first keys)
         np.copyto(scores[..., :old], -np.inf, where=hidden)
+
+
+def divisor(total, x, head, rows):
+    """Return the sums of exponentials to divide by.
+
+    A sum is at least exp(0) = 1, or 0 where nothing is visible; NaN shows that every score overflowed.
+    """
+    return np.where(overflowed(total == 0, x, head, rows), np.nan, np.maximum(total, 1))  # (..., rows, 1)
 
 
 def row_sums(e):

@@ -1,8 +1,7 @@
 """ヘッドに分け、つなぎ直します。"""
 
-import numpy as np
-
 from attention_book._inputs import as_floating
+from attention_book._values import as_length
 
 
 def split_heads(x, num_heads):
@@ -18,12 +17,12 @@ def split_heads(x, num_heads):
     Returns
     -------
     numpy.ndarray
-        形 ``(..., num_heads, L, head_dim)``。
+        形 ``(..., num_heads, L, head_dim)``。`x` を別の形で見る、ビューです。
 
     Raises
     ------
     TypeError
-        `x` が実数の配列でないとき。
+        `x` が実数の配列でないとき、`num_heads` が整数でないとき。
     ValueError
         `x` が2次元未満のとき、embed_dimが `num_heads` で割り切れないとき。
 
@@ -41,7 +40,7 @@ def split_heads(x, num_heads):
     if x.ndim < 2:
         raise ValueError(f"x は2次元以上 (..., 長さ, embed_dim) にしてください: 形 {x.shape}。")
     *batch, length, embed_dim = x.shape
-    check_heads(embed_dim, num_heads)
+    num_heads = check_heads(embed_dim, num_heads)
     head_dim = embed_dim // num_heads
     # (..., L, E) -> (..., L, H, D) -> (..., H, L, D)
     x = x.reshape(*batch, length, num_heads, head_dim)
@@ -59,7 +58,7 @@ def merge_heads(x):
     Returns
     -------
     numpy.ndarray
-        形 ``(..., L, num_heads * head_dim)``。
+        形 ``(..., L, num_heads * head_dim)``。写さずに済むときは、`x` のビューです。
 
     Raises
     ------
@@ -87,10 +86,11 @@ def merge_heads(x):
 
 
 def check_heads(embed_dim, num_heads):
-    if isinstance(num_heads, bool) or not isinstance(num_heads, (int, np.integer)) or num_heads < 1:
-        raise ValueError(f"num_heads は1以上の整数にしてください: {num_heads!r}。")
+    """Return `num_heads` as an int that divides `embed_dim`."""
+    num_heads = as_length("num_heads", num_heads, least=1)
     if embed_dim == 0 or embed_dim % num_heads:
         raise ValueError(
             f"embed_dim={embed_dim} は num_heads={num_heads} で割り切れません。"
             "embed_dim を num_heads の倍数にしてください。"
         )
+    return num_heads

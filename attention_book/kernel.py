@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attention_book._inputs import as_finite, as_sequence, broadcast_batch, quiet, same_length, working_dtype
+from attention_book._inputs import as_sequence, broadcast_batch, quiet, same_length, working_dtype
+from attention_book._values import as_finite, in_dtype
 from attention_book.softmax import softmax
 
 
@@ -36,7 +37,7 @@ def kernel_regression(query, key, value, *, bandwidth, return_weights=False):
     TypeError
         入力が実数でないとき。
     ValueError
-        形が合わないとき、`bandwidth` が正でないとき。
+        形が合わないとき、`bandwidth` が正でないとき、計算するdtypeで0か無限大になるとき。
 
     References
     ----------
@@ -55,6 +56,7 @@ def kernel_regression(query, key, value, *, bandwidth, return_weights=False):
     same_length(key, value)
     broadcast_batch(query=query, key=key, value=value)
     dtype, work = working_dtype(query, key, value)
+    bandwidth = in_dtype("bandwidth", bandwidth, work)
     with quiet():
         difference = query[..., :, None, :].astype(work) - key[..., None, :, :]  # (..., L, S, dim)
         distance = np.hypot.reduce(difference, axis=-1) / bandwidth  # (..., L, S)

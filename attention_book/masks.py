@@ -3,7 +3,8 @@
 import numpy as np
 
 from attention_book._arguments import causal_band
-from attention_book._inputs import as_array, as_length
+from attention_book._inputs import as_array
+from attention_book._values import as_length
 
 
 def causal_mask(query_len, key_len=None, *, offset=None, window=None):
@@ -98,7 +99,7 @@ def padding_mask(lengths, max_len):
     lengths = as_array("lengths", lengths)
     if lengths.ndim != 1:
         raise ValueError(f"lengths は系列ごとの長さを並べた1次元の配列にしてください: 形 {lengths.shape}。")
-    if lengths.size and not np.issubdtype(lengths.dtype, np.integer):
+    if lengths.size and lengths.dtype.kind not in "iu":
         raise TypeError(f"lengths は整数の配列にしてください: dtype={lengths.dtype}。")
     if lengths.size and not (lengths.min() >= 0 and lengths.max() <= max_len):
         raise ValueError(

@@ -1,12 +1,15 @@
 """Multi-head attention：射影し、ヘッドごとに見て、つないで、混ぜます。"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from attention_book._inputs import as_floating, working_dtype
+from attention_book._inputs import as_array, as_floating, quiet, working_dtype
+from attention_book._values import as_flag
 from attention_book.attention import scaled_dot_product_attention
 from attention_book.blockwise import blockwise_attention
+from attention_book.cache import KVCache
 from attention_book.heads import check_heads, merge_heads, split_heads
 
 
@@ -34,7 +37,7 @@ class MultiHeadAttention:
     Raises
     ------
     TypeError
-        重みが実数の配列でないとき。
+        重みが実数の配列でないとき、`num_heads` が整数でないとき。
     ValueError
         重みの形が上の規則に合わないとき。
 
@@ -61,7 +64,7 @@ class MultiHeadAttention:
 
     def __post_init__(self):
         for name in ("in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias"):
-            object.__setattr__(self, name, as_floating(name, getattr(self, name)))
+            object.__setattr__(self, name, as_floating(name, getattr(self, name)).copy())
         embed_dim = self.embed_dim
         stacked = self.in_proj_weight.shape  # (rows of W_Q, W_K and W_V, E)
         rows = stacked[0] if stacked[1:] == (embed_dim,) else 3 * embed_dim
@@ -73,7 +76,7 @@ class MultiHeadAttention:
         ):
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} の形は {shape} にしてください: {getattr(self, name).shape} が来ました。")
-        check_heads(embed_dim, self.num_heads)
+        object.__setattr__(self, "num_heads", check_heads(embed_dim, self.num_heads))
         head_dim = embed_dim // self.num_heads
         num_kv_heads, rest = divmod(rows - embed_dim, 2 * head_dim)
         if rest or num_kv_heads < 1 or self.num_heads % num_kv_heads:
@@ -105,6 +108,8 @@ class MultiHeadAttention:
 
         Raises
         ------
+        TypeError
+            `state_dict` が対応でないとき、重みを実数の配列として読めないとき。
         ValueError
             必要な重みが足りないとき、写せない重みがあるとき、形が合わないとき。
 
@@ -115,15 +120,19 @@ class MultiHeadAttention:
         >>> MultiHeadAttention.from_torch(weights, num_heads=2).embed_dim
         8
         """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"state_dict には layer.state_dict() を渡してください: {type(state_dict).__name__} が来ました。"
+            )
         required, optional = {"in_proj_weight", "out_proj.weight"}, {"in_proj_bias", "out_proj.bias"}
         names = set(state_dict)
         if not required <= names <= required | optional:
             raise ValueError(
                 f"state_dict には {'、'.join(sorted(required))} と、あれば {'、'.join(sorted(optional))} だけを"
-                f"入れてください: {'、'.join(sorted(names)) or '空'} が来ました。"
+                f"入れてください: {'、'.join(sorted(map(str, names))) or '空'} が来ました。"
                 "kdim、vdim、add_bias_kv を指定せずに作った層の state_dict() を渡します。"
             )
-        weights = {name: np.asarray(state_dict[name]).copy() for name in names}
+        weights = {name: as_array(name, state_dict[name]) for name in names}
         in_proj, out_proj = weights["in_proj_weight"], weights["out_proj.weight"]
         return cls(
             in_proj,
@@ -181,6 +190,9 @@ class MultiHeadAttention:
             :func:`scaled_dot_product_attention` と同じです。最後の次元がembed_dimでないときも
             ValueErrorになります。
         """
+        is_causal = as_flag("is_causal", is_causal)
+        if not (cache is None or isinstance(cache, KVCache)):
+            raise TypeError(f"cache には KVCache() を渡してください: {cache!r} が来ました。")
         key = query if key is None else key
         value = key if value is None else value
         # (..., H, L, D), and twice (..., H, S, D)
@@ -205,8 +217,9 @@ class MultiHeadAttention:
             )
         else:
             attended = blockwise_attention(*inputs, **options)
-        output = merge_heads(attended) @ self.out_proj_weight.T
-        output = output + self.out_proj_bias  # (..., L, E)
+        with quiet():
+            output = merge_heads(attended) @ self.out_proj_weight.T
+            output = output + self.out_proj_bias  # (..., L, E)
         if cache is not None:
             cache.keep(key)  # only now: a call that is refused leaves the cache as it was
         return (output, weights) if return_weights else output
@@ -228,5 +241,7 @@ class MultiHeadAttention:
                     f"{name} の形は (..., 長さ, embed_dim={embed_dim}) にしてください: {x.shape} が来ました。"
                 )
             dtype, work = working_dtype(x, weight)
-            x = x.astype(work, copy=False) @ weight.T + bias  # (..., L or S, rows of the weight)
-            yield split_heads(x.astype(dtype, copy=False), num_heads)
+            with quiet():
+                x = x.astype(work, copy=False) @ weight.T + bias  # (..., L or S, rows of the weight)
+                x = x.astype(dtype, copy=False)
+            yield split_heads(x, num_heads)

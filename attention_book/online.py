@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_book._arguments import checked
-from attention_book._inputs import as_length, quiet
-from attention_book.blockwise import block_scores, blocks, row_sums, visible
+from attention_book._inputs import quiet
+from attention_book._values import as_length
+from attention_book.blockwise import block_scores, blocks, divisor, row_sums, visible
 from attention_book.softmax import exponentials
 
 
@@ -66,7 +67,7 @@ def online_attention(
 
     1度に持つスコアは ``block_size * key_block_size`` 個で、系列の長さによりません。
     隠したバリューのNaNは、飛ばしたところでは出力に入りません。
-    混ぜてから割るので、dtypeの上限に近いバリューでは、無限大になることがあります。
+    混ぜてから割るので、dtypeの上限に近いバリューでは、無限大やNaNになることがあります。
 
     Parameters
     ----------
@@ -110,5 +111,5 @@ def online_attention(
                     part = attend(block_scores(x, head, rows, keys), x.value[head][keys])
                     seen = part if seen is None else merge(seen, part)
                 if seen is not None:
-                    output[head][rows] = seen.mixed / np.maximum(seen.total, 1)
+                    output[head][rows] = seen.mixed / divisor(seen.total, x, head, rows)
     return output.astype(x.dtype, copy=False)

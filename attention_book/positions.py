@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attention_book._inputs import as_finite, as_floating, as_length, as_sequence
+from attention_book._inputs import as_floating, as_sequence, quiet
+from attention_book._values import as_finite, as_length
 
 
 def sinusoidal_positions(length, embed_dim):
@@ -68,7 +69,8 @@ def rotary_positions(x, positions=None, *, base=10_000):
     TypeError
         実数でないとき。
     ValueError
-        head_dimが正の偶数でないとき、`positions` の数がLと違うとき、`base` が正でないとき。
+        head_dimが正の偶数でないとき、`positions` の数がLと違うとき、`positions` に有限でない値があるとき、
+        `base` が正でないとき。
 
     References
     ----------
@@ -86,15 +88,18 @@ def rotary_positions(x, positions=None, *, base=10_000):
     positions = np.arange(length) if positions is None else as_floating("positions", positions)
     if positions.shape != (length,):
         raise ValueError(f"positions の形は ({length},) にしてください: {positions.shape} が来ました。")
+    if not np.isfinite(positions).all():
+        raise ValueError(f"positions は有限の数にしてください: {positions}。")
     if (base := as_finite("base", base)) <= 0:
         raise ValueError(f"base は正の数にしてください: {base}。")
     speeds = frequencies(head_dim, base)
     angles = positions[:, None] * speeds  # (L, D/2)
     cos, sin = np.cos(angles), np.sin(angles)
     even, odd = x[..., 0::2], x[..., 1::2]  # (..., L, D/2)
-    turned = even * cos - odd * sin, even * sin + odd * cos
-    rotated = np.stack(turned, axis=-1)  # (..., L, D/2, 2)
-    return rotated.reshape(x.shape).astype(x.dtype)
+    with quiet():
+        turned = even * cos - odd * sin, even * sin + odd * cos
+        rotated = np.stack(turned, axis=-1)  # (..., L, D/2, 2)
+        return rotated.reshape(x.shape).astype(x.dtype)
 
 
 def frequencies(dim, base):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attention_book._inputs import as_axis, as_floating, quiet, working_dtype
+from attention_book._inputs import as_floating, quiet, working_dtype
+from attention_book._values import as_axis
 
 
 def softmax(x, axis=-1):
@@ -97,7 +98,8 @@ def softmax_jacobian(weights):
     """
     w = as_floating("weights", weights)
     as_axis(-1, w)
-    return w[..., :, None] * (np.eye(w.shape[-1], dtype=w.dtype) - w[..., None, :])
+    with quiet():
+        return w[..., :, None] * (np.eye(w.shape[-1], dtype=w.dtype) - w[..., None, :])
 
 
 def entropy(weights):
@@ -120,7 +122,7 @@ def entropy(weights):
     TypeError
         `weights` が実数の配列でないとき。
     ValueError
-        `weights` が0次元のとき、負の値があるとき。
+        `weights` が0次元のとき、0から1の外の値があるとき。
 
     References
     ----------
@@ -133,9 +135,10 @@ def entropy(weights):
     """
     w = as_floating("weights", weights)
     as_axis(-1, w)
-    if (w < 0).any():
+    if ((w < 0) | (w > 1.001)).any():  # sums that were rounded may be a little above 1
         raise ValueError(
-            f"weights は0以上にしてください: 最小は {w.min()} です。softmaxの前のスコアを渡していませんか。"
+            f"weights は0から1にしてください: 最小は {w.min()}、最大は {w.max()} です。"
+            "softmaxの前のスコアを渡していませんか。"
         )
     dtype, work = working_dtype(w)
     w = w.astype(work, copy=False)

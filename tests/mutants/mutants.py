@@ -29,8 +29,12 @@ MUTANTS = [
     ("attention", "np.where(visible, scores, -np.inf)", "np.where(visible, scores, -1e9)", "causalを-1e9で埋める"),
     ("attention", "if band is not None:", "if band is not None and mask is None:", "maskがcausalを置き換える"),
     ("attention", "if mask is not None:", "if mask is not None and band is None:", "causalがmaskを置き換える"),
-    ("attention", "scores = scores + bias", "scores = scores", "biasを捨てる"),
+    ("attention", "scores += bias", "scores += 0", "biasを捨てる"),
     ("attention", "(output.astype(dtype), weights.astype(dtype))", "(output.astype(dtype), weights)", "重みのdtype"),
+    ("attention", "where=overflowed(", "where=False & overflowed(", "桁あふれした行を0にする"),
+    ("attention", "offset=first + offset", "offset=offset", "桁あふれを調べるcausalの位置"),
+    ("attention", "visible & x.mask[head][..., rows, :]", "visible", "桁あふれを調べるときmaskを捨てる"),
+    ("attention", "(x.bias[head][..., rows, :] != -np.inf)", "True", "桁あふれを調べるとき-infのbiasを捨てる"),
     # _inputs
     ("_inputs", "return dtype, np.promote_types(dtype, np.float32)", "return dtype, dtype", "float16を途中でも使う"),
     ("_inputs", "if mask.dtype != bool:", 'if mask.dtype.kind not in "bi":', "0と1のmaskを受け取る"),
@@ -40,6 +44,8 @@ MUTANTS = [
         "if key.shape[-2] > value.shape[-2] + 9:",
         "keyとvalueの長さの違い",
     ),
+    # _values
+    ("_values", "(rounded == 0) != (number == 0)", "False", "float32で0になるscaleを受け取る"),
     # _arguments
     ("_arguments", "query.shape[-1] ** -0.5 if scale", "1.0 if scale", "scaleを掛けない"),
     ("_arguments", "query.shape[-1] ** -0.5 if scale", "query.shape[-1] ** -1.0 if scale", "scaleが1/dになる"),
@@ -57,7 +63,7 @@ MUTANTS = [
         "共有するヘッドの並び",
     ),
     # blockwise
-    ("blockwise", "/= np.maximum(row_sums(e), 1)", "/= row_sums(e)", "何も見えない行の合計を守らない"),
+    ("blockwise", "np.maximum(total, 1)", "total", "何も見えない行の合計を守らない"),
     ("blockwise", "min(max(rows.stop + offset, 0)", "min(max(rows.stop + offset - 1, 0)", "区切りの最後のキーを飛ばす"),
     ("blockwise", "offset - window + 1", "offset - window + 2", "windowの最初のキーを飛ばす"),
     ("blockwise", "offset - future, dtype", "offset - future - 1, dtype", "causalが1つずれる"),
@@ -78,13 +84,14 @@ MUTANTS = [
     ("online", "a.total * x + b.total * y", "a.total + b.total", "合計を直さずに足す"),
     ("online", "a.mixed * x + b.mixed * y", "a.mixed + b.mixed", "混ぜたバリューを直さずに足す"),
     ("online", "safe = np.where(top == -np.inf, 0, top)", "safe = top", "まだ何も見ていない区切りを守らない"),
-    ("online", "np.maximum(seen.total, 1)", "seen.total", "何も見えない行の合計を守らない"),
+    ("online", "/ divisor(seen.total, x, head, rows)", "/ seen.total", "何も見えない行の合計を守らない"),
     ("online", "np.maximum(a.top, b.top)", "np.minimum(a.top, b.top)", "小さいほうの最大値にそろえる"),
     ("online", "blocks(some.start, some.stop, key", "blocks(some.start, some.stop - 1, key", "最後のキーを忘れる"),
     # cache
     ("cache", "room[..., :start, :] = array[..., :start, :]", "room[..., :start, :] = 0", "場所を広げると過去を忘れる"),
     ("cache", "array[..., start:end, :] = new", "array[..., : end - start, :] = new", "いつも先頭に書く"),
     ("cache", "max(end, 2 * start)", "end", "足すたびに全部を写す（速さ）"),
+    ("cache", "(a[..., : self._length, :] for a in", "(a for a in", "写しと場所を分け合う"),
     ("cache", "view.flags.writeable = False", "view.flags.writeable = True", "読み取り専用でない"),
     # heads
     (
@@ -113,7 +120,7 @@ MUTANTS = [
     ("multihead", '"mask": mask,', '"mask": None,', "maskを捨てる"),
     ("multihead", "offset = len(cache)", "offset = 0", "キャッシュの続きの位置"),
     ("multihead", "cache.keep(key)", "len(cache)", "キャッシュに足さない"),
-    ("multihead", "np.asarray(state_dict[name]).copy()", "np.asarray(state_dict[name])", "torchの重みを写さない"),
+    ("multihead", "getattr(self, name)).copy()", "getattr(self, name))", "重みを写さない"),
     ("multihead", "kv_dim * self.num_heads // embed_dim", "self.num_heads", "キーとバリューのヘッドの数"),
     # positions
     ("positions", "even * cos - odd * sin", "even * cos + odd * sin", "回転の符号"),

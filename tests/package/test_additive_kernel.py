@@ -144,6 +144,21 @@ def test_additive_float16_is_computed_in_float32_and_rounded_once():
     assert (abs(output - fine) <= 0.51 * np.spacing(abs(output)) + 1e-6).all()
 
 
+@pytest.mark.parametrize("mask", [None, [True, True, False]])
+def test_an_overflow_of_additive_scores_shows_in_the_answer(mask):
+    x, weight = [[1.0]], {"query_weight": [[1.0, 1.0]], "key_weight": [[1.0, 1.0]], "score_weight": [-1.7e308] * 2}
+    assert np.isnan(additive_attention(x, [[1.0], [1.0], [0.0]], [[1.0], [2.0], [3.0]], mask=mask, **weight))
+
+
+def test_an_infinite_value_does_not_warn_in_additive_attention():
+    weight = {"query_weight": [[1.0]], "key_weight": [[1.0]], "score_weight": [1.0]}
+    hidden = additive_attention([[1.0]], [[1.0], [0.0]], [[1.0], [np.inf]], mask=[[True, False]], **weight)
+    assert np.isnan(hidden)
+
+
+SINGLE = [np.float32(a) for a in ([[0]], [[1], [2]], [[10], [20]])]
+
+
 def refused(function, *inputs, **options):
     return lambda: function(*inputs, **options)
 
@@ -187,6 +202,7 @@ regression, wrong = partial(kernel_regression, bandwidth=1.0), partial(refused, 
         (ValueError, "bandwidth|正|0.0", refused(regression, QUERY, POINTS, VALUE, bandwidth=0)),
         (ValueError, "bandwidth|-1.0", refused(regression, QUERY, POINTS, VALUE, bandwidth=-1)),
         (ValueError, "bandwidth|inf", refused(regression, QUERY, POINTS, VALUE, bandwidth=np.inf)),
+        (ValueError, "bandwidth=1e-50|float32|0.0", refused(regression, *SINGLE, bandwidth=1e-50)),
         (TypeError, "bandwidth|1j", refused(regression, QUERY, POINTS, VALUE, bandwidth=1j)),
         (TypeError, "key|<U1", refused(regression, QUERY, [["a"]], VALUE)),
     ],

@@ -120,6 +120,22 @@ def test_float16_is_computed_in_float32_and_rounded_once():
     assert (attention(large, large, np.eye(2, dtype=np.float16)) == 0.5).all()
 
 
+def test_any_real_number_is_a_scale(kernel):
+    x = np.ones((2, 1)), np.array([[1e-20], [0]]), np.array([[1.0], [2]])
+    for scale in (10**20, 1e20, np.float32(1e20), np.longdouble(1e20), np.array(1e20)):
+        np.testing.assert_allclose(kernel(*x, scale=scale), kernel(*x, scale=1e20), rtol=1e-6)
+    same(kernel(*x, scale=np.int8(3)), kernel(*x, scale=3.0))
+
+
+def test_settings_of_the_reader_do_not_stop_it(kernel):
+    with np.errstate(all="raise"):
+        same(kernel([[1000.0]], [[1.0], [0.0]], [[1.0], [2.0]]), [[1.0]])
+
+
+def test_a_masked_array_that_hides_nothing_is_an_array(kernel):
+    same(kernel(np.ma.array(Q), K, V), kernel(Q, K, V))
+
+
 @pytest.mark.parametrize("writeable", [True, False])
 def test_inputs_are_not_changed_and_may_be_read_only_and_strided(writeable):
     query, key, value = arrays()
@@ -140,6 +156,7 @@ def test_inputs_are_not_changed_and_may_be_read_only_and_strided(writeable):
 
 
 Q, K, V = np.zeros((5, 4)), np.zeros((7, 4)), np.zeros((7, 6))
+single = np.float32
 RAGGED = [[1.0], [1.0, 2.0]]
 
 
@@ -177,6 +194,19 @@ RAGGED = [[1.0], [1.0, 2.0]]
         (TypeError, "scale|0.5", (Q, K, V), {"scale": "0.5"}),
         (TypeError, "scale|1j", (Q, K, V), {"scale": 1j}),
         (TypeError, "scale", (Q, K, V), {"scale": np.ones(4)}),
+        (TypeError, "scale|True", (Q, K, V), {"scale": True}),
+        (TypeError, "scale|timedelta64", (Q, K, V), {"scale": np.timedelta64(1, "s")}),
+        (ValueError, "scale|同じ長さ", (Q, K, V), {"scale": RAGGED}),
+        (ValueError, "scale|有限", (Q, K, V), {"scale": np.longdouble("1e400")}),
+        (ValueError, "scale|有限|1000", (Q, K, V), {"scale": 10**400}),
+        (ValueError, "scale=1e+300|float32|inf", (single(Q), single(K), single(V)), {"scale": 1e300}),
+        (ValueError, "scale=1e-55|float32|0.0|astype(float)", (single(Q), single(K), single(V)), {"scale": 1e-55}),
+        (TypeError, "is_causal|True|mask=", (Q, K, V), {"is_causal": MASK}),
+        (TypeError, "is_causal|1", (Q, K, V), {"is_causal": 1}),
+        (TypeError, "value|masked array|filled()", (Q, K, np.ma.array(V, mask=V == 0)), {}),
+        (TypeError, "mask|masked array", (Q, K, V), {"mask": np.ma.array(MASK, mask=MASK)}),
+        (TypeError, "query|Tensor|.detach()", (torch.zeros(5, 4, requires_grad=True), K, V), {}),
+        (TypeError, "key|Tensor|.float()", (Q, torch.zeros(7, 4).bfloat16(), V), {}),
     ],
 )
 def test_refuses(kernel, refuses, error, fragments, inputs, options):

@@ -96,4 +96,10 @@ def test_refuses(refuses, function, error, fragments, weights):
 
 
 def test_entropy_refuses_scores(refuses):
-    refuses(ValueError, "weights|0以上|-3.0|softmax", lambda: entropy([[0.5, 0.5], [-3.0, 4.0]]))
+    refuses(ValueError, "weights|0から1|-3.0|softmax", lambda: entropy([[0.5, 0.5], [-3.0, 4.0]]))
+    refuses(ValueError, "weights|0から1|4.0|softmax", lambda: entropy([[3.0, 4.0]]))
+
+
+def test_rounded_weights_and_infinity():
+    assert abs(entropy(np.float32([1 + 1e-6, 0]))) < 1e-5
+    assert np.isnan(softmax_jacobian([np.inf, 0.0])).any()

@@ -75,6 +75,7 @@ def test_padding_equals_torch(lengths, dtype):
         (ValueError, "lengths|(1, 2)", lambda: padding_mask([[1, 2]], 4)),
         (TypeError, "lengths|float64", lambda: padding_mask([1.0, 2.0], 4)),
         (TypeError, "lengths|bool", lambda: padding_mask([True, False], 4)),
+        (TypeError, "lengths|timedelta64", lambda: padding_mask(np.array([1, 2], "m8[s]"), 4)),
         (TypeError, "lengths|<U1", lambda: padding_mask(["1"], 4)),
         (TypeError, "max_len|4.0", lambda: padding_mask([1], 4.0)),
         (ValueError, "lengths", lambda: padding_mask([[1], [1, 2]], 4)),

@@ -204,8 +204,8 @@ X, RAGGED = tokens(3, 5), [[1.0], [1.0, 2.0]]
         (ValueError, "embed_dim=8|num_heads=3", lambda: split_heads(X, 3)),
         (ValueError, "embed_dim=0", lambda: split_heads(X[..., :0], 2)),
         (ValueError, "num_heads|0", lambda: split_heads(X, 0)),
-        (ValueError, "num_heads|2.0", lambda: split_heads(X, 2.0)),
-        (ValueError, "num_heads|True", lambda: split_heads(X, True)),
+        (TypeError, "num_heads|2.0", lambda: split_heads(X, 2.0)),
+        (TypeError, "num_heads|True", lambda: split_heads(X, True)),
         (TypeError, "x |<U1", lambda: split_heads([["a", "b"]], 2)),
         (ValueError, "x |同じ長さ", lambda: split_heads(RAGGED, 1)),
         (ValueError, "x |(5, 8)|num_heads", lambda: merge_heads(X[0])),
@@ -216,7 +216,7 @@ X, RAGGED = tokens(3, 5), [[1.0], [1.0, 2.0]]
         (ValueError, "out_proj_weight|()", lambda: build(out_proj_weight=1.0)),
         (TypeError, "out_proj_bias|complex128", lambda: build(out_proj_bias=tokens() * 1j)),
         (ValueError, "embed_dim=8|num_heads=3", lambda: build(num_heads=3)),
-        (ValueError, "num_heads|'2'", lambda: build(num_heads="2")),
+        (TypeError, "num_heads|'2'", lambda: build(num_heads="2")),
         (ValueError, "23 行|head_dim=4", lambda: build(in_proj_weight=tokens(23), in_proj_bias=tokens(23)[:, 0])),
         (ValueError, "8 行|num_kv_heads", lambda: build(in_proj_weight=tokens(8), in_proj_bias=tokens())),
         (ValueError, "4 行|num_kv_heads", lambda: build(in_proj_weight=tokens(4), in_proj_bias=tokens()[:4])),
@@ -225,6 +225,19 @@ X, RAGGED = tokens(3, 5), [[1.0], [1.0, 2.0]]
         (ValueError, "bias_k|add_bias_kv", lambda: from_torch(add_bias_kv=True)),
         (ValueError, "in_proj_weight|q_proj_weight", lambda: from_torch(kdim=4, vdim=4)),
         (ValueError, "in_proj_weight|空", lambda: MultiHeadAttention.from_torch({}, 2)),
+        (ValueError, "in_proj_weight|1", lambda: MultiHeadAttention.from_torch({1: 2, "a": 3}, 2)),
+        (TypeError, "state_dict()|MultiheadAttention", lambda: MultiHeadAttention.from_torch(theirs(), 2)),
+        (
+            TypeError,
+            "Parameter|.detach()",
+            lambda: MultiHeadAttention.from_torch(dict(theirs().named_parameters()), 2),
+        ),
+        (
+            TypeError,
+            "Tensor|.float()",
+            lambda: MultiHeadAttention.from_torch(theirs().bfloat16().state_dict(), 2),
+        ),
+        (TypeError, "cache|KVCache()|True", lambda: LAYER(X, cache=True)),
         (ValueError, "query|(8,)|embed_dim=8", lambda: LAYER(X[0, 0])),
         (ValueError, "query|(3, 5, 6)|embed_dim=8", lambda: LAYER(X[..., :6])),
         (ValueError, "value|(3, 5, 6)", lambda: LAYER(X, X, X[..., :6])),
@@ -240,6 +253,29 @@ X, RAGGED = tokens(3, 5), [[1.0], [1.0, 2.0]]
 )
 def test_refuses(refuses, error, fragments, call):
     refuses(error, fragments, call)
+
+
+def theirs():
+    return torch.nn.MultiheadAttention(8, 2)
+
+
+def test_a_number_of_heads_in_a_narrow_dtype_does_not_wrap():
+    same(split_heads(X, np.uint8(2)), split_heads(X, 2))
+    same(split_heads(np.zeros((5, 300)), np.uint8(2)), split_heads(np.zeros((5, 300)), 2))
+    same(build(num_heads=np.uint8(2))(X), build(num_heads=2)(X))
+
+
+def test_a_layer_keeps_its_weights():
+    weight = tokens(24)
+    ours = build(in_proj_weight=weight)
+    before = ours(X)
+    weight[:] = 0
+    same(ours(X), before)
+
+
+def test_numbers_that_overflow_show_in_the_answer():
+    assert np.isnan(LAYER(np.full((2, 8), np.inf))).any()
+    assert not np.isfinite(build(in_proj_weight=np.full((24, 8), 1e200))(np.full((2, 8), 1e200))).all()
 
 
 @pytest.mark.parametrize("name", ["in_proj_weight", "out_proj.weight"])

@@ -75,6 +75,11 @@ def test_rotary_keeps_the_dtype_and_the_input_and_is_rounded_once(dtype):
     assert rotary_positions(x[:0]).shape == (0, 8)
 
 
+def test_numbers_that_overflow_show_in_the_answer():
+    assert np.isnan(rotary_positions([[np.inf, 1.0], [np.inf, 1.0]])).any()
+    assert np.isinf(rotary_positions(np.float16([[65504, 65504]]), [1.0])).any()
+
+
 X = np.ones((3, 4))
 
 
@@ -93,6 +98,7 @@ X = np.ones((3, 4))
         (ValueError, "positions|(3,)|(2,)", lambda: rotary_positions(X, [0, 1])),
         (ValueError, "positions|(3,)|(1, 3)", lambda: rotary_positions(X, [[0, 1, 2]])),
         (ValueError, "positions|(3,)|()", lambda: rotary_positions(X, 5)),
+        (ValueError, "positions|有限|inf", lambda: rotary_positions(X, [0, 1, np.inf])),
         (TypeError, "positions|bool", lambda: rotary_positions(X, [True] * 3)),
         (ValueError, "base|正|0", lambda: rotary_positions(X, base=0)),
         (ValueError, "base|-2.0", lambda: rotary_positions(X, base=-2)),

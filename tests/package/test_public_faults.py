@@ -240,16 +240,44 @@ def test_a_padding_mask_for_heads_is_refused_where_there_are_none(kernel, refuse
 
 OVERFLOW = {
     "query times scale": (np.full((1, 1), 1e308), {"scale": 10.0}),
+    "query times scale, below 0": (np.full((1, 1), -1e308), {"scale": 10.0}),
+    "query times key": (single([-3e38]), {}),
     "infinite query": (np.full((1, 1), INF), {"scale": 0.0}),
-    "scale in float32": (np.ones((1, 1), np.float32), {"scale": 1e300}),
-    "bias in float32": (np.ones((1, 1), np.float32), {"bias": [-1e300, 0.0]}),
+    "infinite query below 0": (np.full((1, 1), -INF), {}),
+}
+HIDE_LAST = {
+    "two keys": {},
+    "mask": {"mask": [True, True, False]},
+    "causal": {"is_causal": True, "offset": 1},
+    "bias": {"bias": [0.0, 0.0, -INF]},
 }
 
 
+@pytest.mark.parametrize("hide", HIDE_LAST.values(), ids=HIDE_LAST)
 @pytest.mark.parametrize(("query", "options"), OVERFLOW.values(), ids=OVERFLOW)
-def test_an_overflow_shows_in_the_answer_not_in_a_warning(kernel, query, options):
-    output = kernel(query, np.float32([[1], [2]]), np.float32([[1], [2]]), **options)
-    assert np.isnan(output) or output == 2
+def test_an_overflow_shows_in_the_answer_not_in_a_warning(kernel, query, options, hide):
+    """A row of -inf only is no row that sees nothing, unless all of its keys are hidden."""
+    key = single([2], [4], [-8])[: 3 if hide else 2]
+    output = kernel(query, key, key, **hide, **options)
+    assert np.isnan(output) or output == 4
+
+
+@pytest.mark.parametrize(("bias", "expected"), [([-1e300, 0, -INF], 4), ([-1e300, -2e300, -INF], NAN), ([-INF] * 3, 0)])
+def test_a_bias_too_large_for_float32_hides_nothing(kernel, bias, expected):
+    same(kernel(single([1]), single([2], [4], [-8]), single([2], [4], [-8]), bias=bias), [[expected]])
+
+
+def test_a_row_that_sees_nothing_stays_zero_beside_one_that_overflows(kernel):
+    query, key = single([-3e38], [-3e38], [1]), single([2], [4])
+    for hide in ({"mask": [[True, True], [False, False], [True, True]]}, {"bias": [[0, 0], [-INF, -INF], [0, 0]]}):
+        output = kernel(query, key, key, **hide)
+        assert np.isnan(output[0])
+        assert output[1] == 0
+        assert 2 < output[2] < 4
+    hidden = kernel(query, key, key, is_causal=True, offset=-1)
+    assert hidden[0] == 0
+    assert np.isnan(hidden[1])
+    assert hidden[2] > 2
 
 
 def test_the_largest_values_are_mixed_or_overflow_visibly(kernel, request):
