@@ -40,16 +40,16 @@ def as_finite(name, value):
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number):
-        raise ValueError(f"{name} は有限の数にしてください: {value!r}。")
+    if not math.isfinite(number) or (number == 0) != (array == 0):  # 1e-400 in longdouble
+        raise ValueError(f"{name} は、float64で表せる有限の数にしてください: {value!r}。")
     return number
 
 
 def in_dtype(name, number, dtype):
-    """Return a finite number in the dtype to compute in, where it may become neither 0 nor infinite."""
+    """Return a finite number in the dtype to compute in, where it may become neither infinite nor too small."""
     with quiet():
         rounded = dtype.type(number)
-    if not np.isfinite(rounded) or (rounded == 0) != (number == 0):
+    if not math.isclose(rounded, number, rel_tol=1e-3):
         raise ValueError(
             f"{name}={number} は、計算する {dtype} では {rounded} になります。配列を astype(float) で直してから渡します。"
         )

@@ -35,7 +35,7 @@ class KVCache:
 
     def __copy__(self):
         """今までの中身を、写さずに分け合います。どちらに足しても、もう一方は変わりません。"""
-        other = KVCache()
+        other = type(self)()
         if self._length:
             other._length = self._length
             # without room to spare: what is added next goes elsewhere

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_book._values import as_length
 from attention_book.data import load
 from attention_book.heads import split_heads
 from attention_book.interactive import Interactive, table
@@ -42,8 +43,10 @@ def trace(model, first, second, verb, cut=()):
 
     Raises
     ------
+    TypeError
+        `cut` の番号が整数でないとき。
     ValueError
-        名前か動詞が、モデルの知らない語のとき。2人が同じとき。
+        名前か動詞が、モデルの知らない語のとき。2人が同じとき。`cut` の番号のヘッドがないとき。
 
     References
     ----------
@@ -66,6 +69,7 @@ def trace(model, first, second, verb, cut=()):
             raise ValueError(f"{word!r} は、モデルの知らない語です。{'、'.join(known)} から選んでください。")
     if first == second:
         raise ValueError(f"2人とも {first!r} です。違う2人にしてください。")
+    cut = {as_length("cut の番号", n) for n in cut}
     words = model["template"].format(first, second, verb).split()
     he = words.index("he")
     read = model["read"][:, names.index(first)] - model["read"][:, names.index(second)]
@@ -81,6 +85,8 @@ def trace(model, first, second, verb, cut=()):
         weights += [*w]
         contributions += [*w[:, he] * (given @ read)]
         h = h + (w @ given).sum(axis=0)
+    if cut - set(range(len(weights))):
+        raise ValueError(f"cut の番号は0から {len(weights) - 1} の間にしてください: {sorted(cut)}。")
     return Trace(words, np.array(weights), np.array(contributions), h[he] @ model["read"])
 
 

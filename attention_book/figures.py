@@ -157,6 +157,7 @@ def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
     Raises
     ------
     ValueError
+        `x` や値が有限でないとき、`x` が1次元でないとき（logでは正でないときも）、`xscale` がほかの値のとき、
         `series` が空のとき、値の数が `x` と合わないとき、名前が凡例に出ない ``_`` で始まるとき。
 
     Examples
@@ -167,6 +168,10 @@ def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
       線「重み」横：1.00000 2.00000、縦：0.500000 0.900000
     """
     x = as_floating("x", x)
+    if xscale not in ("linear", "log"):
+        raise ValueError(f'xscale は "linear" か "log" にしてください: {xscale!r}。')
+    if x.ndim != 1 or not np.isfinite(x).all() or (xscale == "log" and (x <= 0).any()):
+        raise ValueError(f"x は1次元の有限の数にしてください（logなら正の数）: {x}。")
     if not series or any(name.startswith("_") for name in series):
         raise ValueError(f"series には、_ で始まらない名前を1つ以上付けてください: {list(series)}。")
     markers, lines = "os^Dv", ("-", "--", "-.", ":")
@@ -177,6 +182,8 @@ def line_plot(x, series, *, xlabel, ylabel, xscale="linear"):
             y = as_floating(f"「{name}」の値", y)
             if y.shape != x.shape:
                 raise ValueError(f"「{name}」の値の形 {y.shape} が、横軸の形 {x.shape} と合いません。")
+            if not np.isfinite(y).all():
+                raise ValueError(f"「{name}」の値は有限の数にしてください: {y}。描けない点ができます。")
             axes.plot(x, y, marker=markers[n % len(markers)], linestyle=lines[n % len(lines)], label=name)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)

@@ -93,10 +93,10 @@ def rotary_positions(x, positions=None, *, base=10_000):
     if (base := as_finite("base", base)) <= 0:
         raise ValueError(f"base は正の数にしてください: {base}。")
     speeds = frequencies(head_dim, base)
-    angles = positions[:, None] * speeds  # (L, D/2)
-    cos, sin = np.cos(angles), np.sin(angles)
     even, odd = x[..., 0::2], x[..., 1::2]  # (..., L, D/2)
     with quiet():
+        angles = positions[:, None] * speeds  # (L, D/2)
+        cos, sin = np.cos(angles), np.sin(angles)
         turned = even * cos - odd * sin, even * sin + odd * cos
         rotated = np.stack(turned, axis=-1)  # (..., L, D/2, 2)
         return rotated.reshape(x.shape).astype(x.dtype)

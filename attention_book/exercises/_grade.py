@@ -23,6 +23,15 @@ def ask(answer, *args, **kwargs):
     return result
 
 
+def ask_array(answer, *args, **kwargs):
+    """Return what the reader's function answers, as one array."""
+    result = ask(answer, *args, **kwargs)
+    try:
+        return np.asarray(result)
+    except ValueError:  # a pair of arrays, such as output and weights
+        raise NotYet("形の違う配列が、いくつか返りました。求めている配列を1つだけ、return で返してください。") from None
+
+
 def require(condition, message):
     if not condition:
         raise NotYet(message)
@@ -44,7 +53,20 @@ def require_close(name, got, want, hint="", *, atol=1e-6):
     if wrong.any():
         index = tuple(int(i) for i in np.argwhere(wrong)[0])
         place = f"{name}[{', '.join(map(str, index))}]" if index else name
-        raise NotYet(f"{place} が {_short(got[index])} です。{_short(want[index])} のはずです。{hint}")
+        is_, should = _short(got[index]), _short(want[index])
+        if is_ == should:
+            is_, should = (f"{x[index]:.9g}" for x in (got, want))
+            hint = "途中で丸めたり、小さな数を足したりしていませんか。"
+        raise NotYet(f"{place} が {is_} です。{should} のはずです。{hint}")
+
+
+def require_sums_of_one(name, weights, hint):
+    """Compare the sums of the rows with 1; the message names the sum that is furthest from it."""
+    sums = np.sum(weights, axis=-1).ravel()
+    worst = sums[np.abs(sums - 1).argmax()]
+    if abs(worst - 1) < 0.01:
+        hint = "途中で丸めたり、小さな数を足したりしていませんか。"
+    require(np.allclose(sums, 1), f"{name}の合計が {worst:.6g} です。1のはずです。{hint}")
 
 
 def passed(what):

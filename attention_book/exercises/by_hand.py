@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask, ask_array, passed, require, require_close, require_sums_of_one
+from attention_book.softmax import softmax
 
 
 def check_softmax(answer):
@@ -29,13 +30,9 @@ def check_softmax(answer):
     合格です：行の合計、値、大きなスコア
     """
     scores = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]])
-    weights = ask(answer, scores)
-    require(np.shape(weights) == (2, 3), f"形 (2, 3) のスコアに、形 {np.shape(weights)} の重みが返りました。")
-    sums = np.sum(weights, axis=-1)
-    require(
-        np.allclose(sums, 1),
-        f"行の合計が {np.round(sums, 3)} です。どれも1のはずです。合計を取る軸（axis=-1）を確かめましょう。",
-    )
+    weights = ask_array(answer, scores)
+    require(weights.shape == (2, 3), f"形 (2, 3) のスコアに、形 {weights.shape} の重みが返りました。")
+    require_sums_of_one("行", weights, "合計を取る軸（axis=-1）を確かめましょう。")
     powers = np.exp(scores)
     require_close("重み", weights, powers / powers.sum(axis=-1, keepdims=True), "expを取ってから合計で割ります。")
     with np.errstate(all="ignore"):  # the answer may overflow here; the next line says so
@@ -48,6 +45,18 @@ def check_softmax(answer):
         np.allclose(low, 0.5),
         f"[1000, 1000] と [-1000, -1000] の行を一緒に渡すと、後の行の重みが {low} になりました。"
         "行ごとに、その行の最大値を引きましょう（axis=-1、keepdims=True）。",
+    )
+    for row in ([1000.0, 0.0], [3000.0, 0.0], [1000.0, 900.0]):
+        with np.errstate(all="ignore"):
+            (one,) = ask(answer, np.array([row]))
+        require(
+            np.allclose(one, [1, 0]),
+            f"スコアが [{row[0]:g}, {row[1]:g}] のとき、重みが {one} になりました。[1, 0] のはずです。"
+            "引くのは行の最大値で、スコアの差は変えません。",
+        )
+    scores = np.random.default_rng(0).normal(size=(2, 3, 4))
+    require_close(
+        "3次元の重み", ask(answer, scores), softmax(scores), "合計を取るのは、いつも最後の軸です（axis=-1）。"
     )
     passed("行の合計、値、大きなスコア")
 

@@ -86,7 +86,8 @@ def check_attend_block(answer):
     )
     partly = high[0].copy(), high[1]
     partly[0][0] = -np.inf  # the first query sees nothing of this block
-    for blocks in ([hidden, low, high], [low, hidden, high], [partly, low]):
+    far = low[0] - 1000, low[1]
+    for blocks in ([hidden, low, high], [low, hidden, high], [partly, low], [hidden, far]):
         got, want = run(answer, *blocks), seen(*blocks)
         require(
             all(np.allclose(x, y) for x, y in zip(got, want, strict=True)),
@@ -150,6 +151,10 @@ def run(answer, *blocks):
             kept = ask(answer, *kept, scores, value)
         require(isinstance(kept, tuple) and len(kept) == 3, "top, total, mixed の3つを、この順に返しましょう。")
         kept = tuple(np.asarray(x, dtype=float) for x in kept)
+        require(
+            [x.shape for x in kept] != [shapes[0], shapes[2], shapes[1]],
+            "返す順が違います。return top, total, mixed の順にします。",
+        )
         for name, x, shape in zip(("top", "total", "mixed"), kept, shapes, strict=True):
             require(
                 x.shape == shape,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask_array, passed, require, require_close
 from attention_book.softmax import softmax
 
 
@@ -33,18 +33,22 @@ def check_other_weights(answer):
     >>> check_other_weights(other_weights)
     合格です：正の重み、合計1、同じ出力、違う重み
     """
-    for seed, (length, value_dim) in enumerate([(6, 3), (9, 4)]):
+    # the last weights lie far apart: only a small step keeps all of them above 0
+    for seed, (length, value_dim, spread, least) in enumerate([(6, 3, 1, 0.01), (9, 4, 1, 0.01), (8, 3, 2, 2e-5)]):
         rng = np.random.default_rng(seed)
-        weights = softmax(rng.normal(size=length))
+        weights = softmax(spread * rng.normal(size=length))
         values = rng.normal(size=(length, value_dim))
-        got = np.asarray(ask(answer, weights, values))
+        got = ask_array(answer, weights, values)
         require_close("合計", got.sum(), 1.0, "重みの合計も変えない向きへ動かします（制約に、1だけの行を足します）。")
         require(
             got.shape == weights.shape,
             f"形 {weights.shape} の重みに、形 {got.shape} の答えが返りました。重みを1本返してください。",
         )
-        require((got > 0).all(), f"0以下の重みがあります（最小 {got.min():.2f}）。動かす量を小さくしてください。")
+        require(
+            (got > 0).all(),
+            f"0以下の重みがあります（最小 {got.min():.2g}）。動かす量を、重みに合わせて小さくしてください。",
+        )
         require_close("出力", got @ values, weights @ values, "バリューとの積が0になる向きへ動かします。")
         moved = np.abs(got - weights).max()
-        require(moved > 0.01, f"もとの重みとの差が {moved:.2g} しかありません。もっと大きく動かしてください。")
+        require(moved > least, f"もとの重みとの差が {moved:.2g} しかありません。もっと大きく動かしてください。")
     passed("正の重み、合計1、同じ出力、違う重み")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.exercises._grade import ask, passed, require
+from attention_book.exercises._grade import ask_array, passed, require, require_close
 
 
 def check_mha_mask(answer):
@@ -29,12 +29,12 @@ def check_mha_mask(answer):
     >>> check_mha_mask(lambda keep, num_heads: ~np.repeat(keep[:, 0], num_heads, axis=0))
     合格です：形、向き、バッチとヘッドの並び
     """
-    batch, num_heads, length = 2, 3, 4
-    keys = np.arange(length)
-    keep = (np.tri(length, dtype=bool) & (keys < np.array([[4], [2]]))[:, None, None, :]).copy()  # (2, 1, 4, 4)
-    mask = np.asarray(ask(answer, keep, num_heads))
+    batch, num_heads, query_len, key_len = 2, 3, 4, 5
+    real = np.arange(key_len) < np.array([[5], [3]])  # (2, 5)
+    keep = np.tri(query_len, key_len, 1, dtype=bool) & real[:, None, None, :]  # (2, 1, 4, 5)
+    mask = ask_array(answer, keep, num_heads)
     require(mask.dtype == bool, f"boolのまま渡しましょう: dtype={mask.dtype}。実数のマスクは、スコアに足されます。")
-    shape = (batch * num_heads, length, length)
+    shape = (batch * num_heads, query_len, key_len)
     require(mask.shape == shape, f"形が {mask.shape} です。(batch * num_heads, L, S) = {shape} のはずです。")
     right = ~np.repeat(keep[:, 0], num_heads, axis=0)
     require(
@@ -47,6 +47,5 @@ def check_mha_mask(answer):
         not np.array_equal(mask, ~tiled),
         "並びが違います。1つ目の系列の全ヘッド、2つ目の系列の全ヘッド、の順です（np.tile ではなく np.repeat）。",
     )
-    wrong = np.argwhere(mask != right)
-    require(not len(wrong), f"マスク{wrong[:1].tolist()} が違います。見てよい所をFalse、隠す所をTrueにします。")
+    require_close("マスク", mask, right, "行がクエリ、列がキーです。見てよい所をFalse、隠す所をTrueにします。")
     passed("形、向き、バッチとヘッドの並び")

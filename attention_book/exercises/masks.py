@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_book.attention import scaled_dot_product_attention
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask_array, passed, require, require_close, require_sums_of_one
 from attention_book.softmax import softmax
 
 
@@ -34,8 +34,13 @@ def check_causal_weights(answer):
     scores = np.random.default_rng(0).normal(size=(4, 4))
     past = np.tri(4, dtype=bool)
     with np.errstate(all="ignore"):  # a row without a key gives NaN, and the lines below say so
-        weights = np.asarray(ask(answer, scores))
+        weights = ask_array(answer, scores)
     require(weights.shape == (4, 4), f"形 (4, 4) のスコアに、形 {weights.shape} の重みが返りました。")
+    require(
+        not np.isnan(weights).all(),
+        "重みがすべてNaNです。0 × (-inf) はNaNになります。"
+        "マスクに -np.inf を掛けて足すのではなく、np.where でスコアを -np.inf に置き換えましょう。",
+    )
     seen = np.nan_to_num(weights) != 0
     require(
         not (seen[~past].all() and not seen[np.tri(4, k=-1, dtype=bool)].any()),
@@ -48,14 +53,23 @@ def check_causal_weights(answer):
     if (seen & ~past).any():
         i, j = np.argwhere(seen & ~past)[0]
         require(False, f"{i + 1}行目の重みに、未来の{j + 1}列目が {weights[i, j]:.3f} で残っています。")
-    sums = weights.sum(axis=-1)
+    if (past & ~seen).any():
+        i, j = np.argwhere(past & ~seen)[0]
+        require(False, f"{i + 1}行目の重みで、見てよい{j + 1}列目まで隠しています。隠すのは未来だけです。")
     hint = "隠すのはsoftmaxの前で、スコアを -inf にします。合計を取る軸（axis=-1）も確かめましょう。"
-    require(np.allclose(sums, 1), f"行の合計が {np.round(sums, 3)} です。どれも1のはずです。{hint}")
+    require_sums_of_one("行", weights, hint)
     hint = "スコアは√d_kで割ったあとのものなので、もう割りません。"
     require_close("重み", weights, softmax(np.where(past, scores, -np.inf)), hint)
-    far = scores - 2e9
+    far = scores.round() * 1024 - 2**31  # exact in float32, too
+    with np.errstate(all="ignore"):
+        weights = ask_array(answer, far)
     require(
-        np.allclose(ask(answer, far), softmax(np.where(past, far, -np.inf))),
+        not np.isnan(weights).any(),
+        f"スコアがどれも {far.max():.0f} より小さいと、重みがNaNになりました。"
+        "expの前に、見てよいスコアの最大値を行ごとに引きましょう。",
+    )
+    require(
+        np.allclose(weights, softmax(np.where(past, far, -np.inf))),
         "スコアがどれも -1e9 より小さいと、隠した所のほうが大きくなります。-1e9 の代わりに -np.inf を使いましょう。",
     )
     passed("未来の重みが0、行の合計、値、とても小さいスコア")
@@ -101,22 +115,21 @@ def check_repaired_masks(first, second, third, fourth):
     for name, answer, lengths in (("1つ目", first, (5,)), ("2つ目", second, (5,)), ("3つ目", third, (2, 5))):
         query_len, key_len = lengths[0], lengths[-1]
         allowed = np.tri(query_len, key_len, key_len - query_len, dtype=bool)
-        _judge(name, ask(answer, *lengths), allowed, "未来の")
+        _judge(name, ask_array(answer, *lengths), allowed, "未来の")
 
-    ids = np.array([[5, 2, 7, 3, 6], [4, 6, 1, 0, 0]])
-    mask = np.asarray(ask(fourth, ids))
+    ids = np.array([[5, 2, 7, 3, 6], [4, 6, 1, 0, 0], [0, 0, 5, 2, 7]])
+    mask = ask_array(fourth, ids)
     require(
-        mask.ndim == 4 and all(n in (1, full) for n, full in zip(mask.shape, (2, 1, 5, 5), strict=True)),
-        f"4つ目：形が {mask.shape} です。ヘッドとクエリの軸を加えて (batch, 1, 1, S) = (2, 1, 1, 5) にしましょう。",
+        mask.ndim == 4 and all(n in (1, full) for n, full in zip(mask.shape, (3, 1, 5, 5), strict=True)),
+        f"4つ目：形が {mask.shape} です。ヘッドとクエリの軸を加えて (batch, 1, 1, S) = (3, 1, 1, 5) にしましょう。",
     )
-    for one, real in zip(np.broadcast_to(mask, (2, 1, 5, 5))[:, 0], ids != 0, strict=True):
+    for one, real in zip(np.broadcast_to(mask, (3, 1, 5, 5))[:, 0], ids != 0, strict=True):
         _judge("4つ目", one, np.broadcast_to(real, (5, 5)), "詰め物の")
     passed("4つとも、漏れも隠しすぎもありません")
 
 
 def _judge(name, mask, allowed, hidden):
     """Change one key after the other, and compare the outputs that move with those that may."""
-    mask = np.asarray(mask)
     require(mask.dtype == bool, f"{name}：bool（Trueが「見てよい」）にしましょう: dtype={mask.dtype}。")
     require(mask.shape == allowed.shape, f"{name}：形が {mask.shape} です。{allowed.shape} のはずです。")
     moved = _moved(mask)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask, ask_array, passed, require, require_close
 from attention_book.heads import merge_heads, split_heads
 
 
@@ -34,16 +34,18 @@ def check_heads(split, merge):
     num_heads, length, head_dim = 3, 5, 4
     x = np.arange(length * num_heads * head_dim).reshape(length, num_heads * head_dim)
     want = split_heads(x, num_heads)
-    heads, joined = ask(split, x, num_heads), ask(merge, want)
+    heads, joined = ask_array(split, x, num_heads), ask_array(merge, want)
     for name, got, right in (("分けた結果", heads, want), ("つないだ結果", joined, x)):
-        require(np.shape(got) == right.shape, f"{name}の形が {np.shape(got)} です。{right.shape} のはずです。")
+        require(got.shape == right.shape, f"{name}の形が {got.shape} です。{right.shape} のはずです。")
     split_ok, merge_ok = np.array_equal(heads, want), np.array_equal(joined, x)
     if not (split_ok or merge_ok):
         back = "元に戻りますが、" if np.array_equal(ask(merge, heads), x) else ""
+        apart = (heads // x.shape[1] == np.arange(length)[:, None]).all()  # each row has numbers of its own token
+        fault = "成分の取り方が違います。" if apart else "ヘッドの中でトークンが混ざっています。"
         require(
             False,
-            f"分け方も、つなぎ方も違います。続けて使うと{back}ヘッドの中でトークンが混ざっています。"
-            f"1番目のヘッドの1行目は {want[0, 0].astype(int)} のはずです。",
+            f"分け方も、つなぎ方も違います。続けて使うと{back}{fault}"
+            f"1番目のヘッドの1行目は、先頭から {want[0, 0].astype(int)} のはずです。",
         )
     hint = "reshapeは数の並びを変えません。軸の順を入れ替えてから（またはそのあとで）形を変えます。"
     require_close("分けた結果", heads, want, f"分け方だけが違います。{hint}")
@@ -82,14 +84,14 @@ def check_prune_head(answer):
     rng = np.random.default_rng(6)
     heads = rng.normal(size=(num_heads, length, head_dim))
     W_o = rng.normal(size=(num_heads * head_dim, 7))
-    small = ask(answer, W_o, num_heads, head)
+    small = ask_array(answer, W_o, num_heads, head)
     require(
-        np.shape(small) != W_o.shape,
+        small.shape != W_o.shape,
         "W_Oの大きさが変わっていません。0にするのではなく、行を取り除いて小さくします。",
     )
     require(
-        np.ndim(small) == 2 and np.shape(small)[1] == W_o.shape[1],
-        f"形 {np.shape(small)} の行列が返りました。列は層の出力なので、{W_o.shape[1]} 列のまま残します。",
+        small.ndim == 2 and small.shape[1] == W_o.shape[1],
+        f"形 {small.shape} の行列が返りました。列は層の出力なので、{W_o.shape[1]} 列のまま残します。",
     )
     rows = (num_heads - 1) * head_dim
     require(len(small) == rows, f"{len(small)} 行になりました。残すのは (num_heads - 1) * head_dim = {rows} 行です。")
@@ -98,12 +100,14 @@ def check_prune_head(answer):
         require(
             not np.array_equal(small, gone), f"head={head} なのに、head={n} の行がなくなっています。番号は0からです。"
         )
-    silent = heads.copy()
-    silent[head] = 0
-    require_close(
-        "小さくした層の出力",
-        merge_heads(np.delete(heads, head, axis=0)) @ small,
-        merge_heads(silent) @ W_o,
-        "1つのヘッドが使う行は、続いた head_dim 行です。残りの行は、順番も値も変えません。",
-    )
+    hint = "1つのヘッドが使う行は、続いた head_dim 行です。残りの行は、順番も値も変えません。"
+    for n in (head, 0, num_heads - 1):
+        small = ask_array(answer, W_o, num_heads, n)
+        require(
+            small.shape == (rows, W_o.shape[1]), f"head={n} のとき、形が {small.shape} です。行は {rows} のはずです。"
+        )
+        silent = heads.copy()
+        silent[n] = 0
+        rest = merge_heads(np.delete(heads, n, axis=0))
+        require_close(f"head={n} を除いた層の出力", rest @ small, merge_heads(silent) @ W_o, hint)
     passed("そのヘッドの結果を0にした層と、同じ出力")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_book.attention import scaled_dot_product_attention
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask, ask_array, passed, require, require_close
 from attention_book.positions import rotary_positions
 
 
@@ -35,12 +35,14 @@ def check_rotation(answer):
     length, head_dim = 5, 6
     x = np.random.default_rng(10).normal(size=(length, head_dim))
     positions = np.array([0, 3, 1, 7, 20])
-    got = ask(answer, x, positions)
-    require(np.shape(got) == x.shape, f"形が {np.shape(got)} です。x と同じ {x.shape} のはずです。")
+    got = ask_array(answer, x, positions)
+    require(got.shape == x.shape, f"形が {got.shape} です。x と同じ {x.shape} のはずです。")
     halves = [0, 3, 1, 4, 2, 5]  # component t beside component t + head_dim / 2
     moved = rotary_positions(x[:, halves], positions)[:, np.argsort(halves)]
     together = np.stack([rotary_positions(pair, positions) for pair in x.reshape(length, 3, 2).swapaxes(0, 1)], axis=1)
+    turned = rotary_positions(x, positions)
     for wrong, message in (
+        (turned[:, [0, 2, 4, 1, 3, 5]], "回した後の並べ方が違います。隣り合う2つの場所（0::2 と 1::2）へ戻します。"),
         (rotary_positions(x, -positions), "回す向きが逆です。正弦の符号を見直してください。"),
         (rotary_positions(x), "行の番号だけ回しています。角度には positions を使います。"),
         (moved, "t番目と t + head_dim / 2 番目の成分を組にしています。組にするのは、隣り合う2つです。"),
@@ -52,9 +54,7 @@ def check_rotation(answer):
         np.allclose(lengths, np.linalg.norm(x.reshape(length, 3, 2), axis=-1)),
         "組の長さが変わっています。回転では長さが変わりません。2つの式に、もとの成分を両方使います。",
     )
-    require_close(
-        "回した結果", got, rotary_positions(x, positions), "角度は position * 10000 ** (-2 * t / head_dim) です。"
-    )
+    require_close("回した結果", got, turned, "角度は position * 10000 ** (-2 * t / head_dim) です。")
     passed("向き、位置、組の作り方、速さ")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_book.attention import scaled_dot_product_attention
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask, passed, require, require_close, require_sums_of_one
 from attention_book.softmax import softmax
 
 
@@ -47,6 +47,7 @@ def check_name_ratio(answer):
         (difference, "スコアの差のままです。重みの比にするには、√d_kで割ってからexpを取ります。"),
         (difference / 2, "スコアの差のままです。重みの比にするには、expを取ります。"),
         (np.exp(difference), "√d_kで割っていません。head_dimは、W_kの列の数です。"),
+        (np.exp(difference / 4), "head_dimそのもので割っています。その平方根（√head_dim）で割ります。"),
         (np.exp(difference / np.sqrt(6)), "√embed_dimで割っています。割るのは√head_dim（W_kの列の数）です。"),
         (softmax(scores / 2)[0], "firstへの重みそのものになっています。secondへの重みで割って、比にします。"),
         (np.exp(-difference / 2), "比が逆さまです。firstへの重みを、secondへの重みで割ります。"),
@@ -107,11 +108,7 @@ def check_cross_attention(answer):
     ):
         require(np.shape(weights) != shape, f"重みの形が {shape} です。{message}")
     require(np.shape(weights) == (L, S), f"重みの形が {np.shape(weights)} です。(L, S) = {(L, S)} のはずです。")
-    sums = np.sum(weights, axis=-1)
-    require(
-        np.allclose(sums, 1),
-        f"重みの行の合計が {np.round(sums, 3)} です。softmaxはキーの方向（axis=-1）に掛けます。",
-    )
+    require_sums_of_one("重みの行", weights, "softmaxはキーの方向（axis=-1）に掛けます。")
     want = scaled_dot_product_attention(x @ W_q, memory @ W_k, memory @ W_v, return_weights=True)
     require_close(
         "重み",

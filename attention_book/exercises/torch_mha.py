@@ -1,5 +1,7 @@
 """torch-mha の練習を調べます。"""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from attention_book.exercises._grade import passed, require
@@ -33,6 +35,7 @@ def check_mha_shapes(answers, *, embed_dim=8, num_heads=1, batch=1, query_len=4,
     ... )
     合格です：4つの形
     """
+    require(isinstance(answers, Mapping), f"名前から形への辞書を渡してください: {answers!r}。")
     stacked, out = np.zeros((3 * embed_dim, embed_dim)), np.zeros((embed_dim, embed_dim))
     layer = MultiHeadAttention(stacked, stacked[:, 0], out, out[0], num_heads)
     query, key = (np.zeros((batch, length, embed_dim)) for length in (query_len, key_len))

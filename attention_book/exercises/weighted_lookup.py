@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention_book.exercises._grade import ask, passed, require, require_close
+from attention_book.exercises._grade import ask, ask_array, passed, require, require_close
 from attention_book.softmax import softmax
 
 
@@ -32,7 +32,7 @@ def check_soft_lookup(answer):
     keys = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     values = np.array([[1.0, 0.0, 0.0, 5.0], [0.0, 1.0, 0.0, 6.0], [0.0, 0.0, 1.0, 7.0]])
     scores = keys @ query
-    output = ask(answer, query, keys, values, 2.0)
+    output = ask_array(answer, query, keys, values, 2.0)
     require(
         np.shape(output) != (3,),
         "形 (3,) が返りました。重みでしょうか。重みでバリューを混ぜた、形 (4,) の出力を返します。",

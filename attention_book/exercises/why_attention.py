@@ -57,4 +57,11 @@ def check_path_length(answer):
         steps == 4,
         f"3個前まで見る窓で、11個先まで {steps} 段と数えました。中継すれば4段で届きます。届いた場所の集合を広げましょう。",
     )
+    fork = np.zeros((6, 6), dtype=bool)  # to 5 over 1, or over 3 and 4, which are nearer to it
+    fork[[1, 5, 3, 4, 5], [0, 1, 0, 3, 4]] = True
+    steps = ask(answer, fork, 0, 5)
+    require(
+        steps == 2,
+        f"道が2つに分かれるとき、{steps} 段と数えました。2段のはずです。近く見えるほうが短いとは限りません。",
+    )
     passed("輪、Attention、RNN、窓")

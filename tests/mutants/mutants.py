@@ -45,7 +45,12 @@ MUTANTS = [
         "keyとvalueの長さの違い",
     ),
     # _values
-    ("_values", "(rounded == 0) != (number == 0)", "False", "float32で0になるscaleを受け取る"),
+    (
+        "_values",
+        "not math.isclose(rounded, number, rel_tol=1e-3)",
+        "math.isinf(rounded)",
+        "float32で0になるscaleを受け取る",
+    ),
     # _arguments
     ("_arguments", "query.shape[-1] ** -0.5 if scale", "1.0 if scale", "scaleを掛けない"),
     ("_arguments", "query.shape[-1] ** -0.5 if scale", "query.shape[-1] ** -1.0 if scale", "scaleが1/dになる"),

@@ -201,6 +201,8 @@ RAGGED = [[1.0], [1.0, 2.0]]
         (ValueError, "scale|有限|1000", (Q, K, V), {"scale": 10**400}),
         (ValueError, "scale=1e+300|float32|inf", (single(Q), single(K), single(V)), {"scale": 1e300}),
         (ValueError, "scale=1e-55|float32|0.0|astype(float)", (single(Q), single(K), single(V)), {"scale": 1e-55}),
+        (ValueError, "scale=1e-45|float32", (single(Q), single(K), single(V)), {"scale": 1e-45}),  # 40 % too large
+        (ValueError, "scale|float64で表せる", (Q, K, V), {"scale": np.nextafter(np.longdouble(0), 1)}),
         (TypeError, "is_causal|True|mask=", (Q, K, V), {"is_causal": MASK}),
         (TypeError, "is_causal|1", (Q, K, V), {"is_causal": 1}),
         (TypeError, "value|masked array|filled()", (Q, K, np.ma.array(V, mask=V == 0)), {}),

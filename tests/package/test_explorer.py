@@ -38,12 +38,12 @@ def test_trace_is_the_stack_of_layers(name, sentence):
     np.testing.assert_allclose(found.points, h[6] @ model["read"], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("cut", [[], [0], [1], [0, 1]], ids=str)
+@pytest.mark.parametrize("cut", [[], [0], [-1], [0, -1]], ids=str)
 @every_sentence
 @every_model
 def test_contributions_are_all_that_moves_the_answer(name, sentence, cut):
     """With what the embedding of "he" gives they add up to the difference of the points; a head that is cut gives 0."""
-    model = MODELS[name]
+    model, cut = MODELS[name], {n % HEADS[name] for n in cut}  # -1: the last
     found = trace(model, *sentence, cut)
     names = list(model["names"])
     one, two = (names.index(person) for person in sentence[:2])
@@ -87,6 +87,14 @@ def test_the_model_is_not_written_to():
 )
 def test_refuses(refuses, fragments, words):
     refuses(ValueError, fragments, lambda: trace(MODELS["he-one-layer"], *words))
+
+
+@pytest.mark.parametrize(
+    ("error", "fragments", "cut"),
+    [(ValueError, "cut|0から 1|[2]", [2]), (ValueError, "cut|-1", [-1]), (TypeError, "cut|'1'", ["1"])],
+)
+def test_a_head_that_is_not_there_cannot_be_cut(refuses, error, fragments, cut):
+    refuses(error, fragments, lambda: trace(MODELS["he-two-heads"], *SENTENCES[0], cut))
 
 
 def tables(models, **sentence):

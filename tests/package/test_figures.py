@@ -197,6 +197,11 @@ def test_png_has_256_colours_and_every_area_its_own():
         (ValueError, "縦|(3, 1)|(3,)", lambda: lines(series={"縦": [[1.0], [2.0], [3.0]]})),
         (ValueError, "weights", lambda: heatmap([[1.0], [0.5, 0.5]])),
         (ValueError, "値", lambda: lines(series={"値": [1.0, [2.0], 3.0]})),
+        (ValueError, "値|有限|nan", lambda: lines(series={"値": [1.0, np.nan, 3.0]})),
+        (ValueError, "x |1次元|正", lambda: lines(x=[0, 1, 2], xscale="log")),
+        (ValueError, "x |有限|inf", lambda: lines(x=[0, 1, np.inf])),
+        (ValueError, "x |1次元", lambda: lines(x=1.0, series={"値": 1.0})),
+        (ValueError, "xscale|symlog", lambda: lines(xscale="symlog")),
     ],
 )
 def test_refuses(refuses, error, fragments, call):

@@ -78,6 +78,7 @@ def test_rotary_keeps_the_dtype_and_the_input_and_is_rounded_once(dtype):
 def test_numbers_that_overflow_show_in_the_answer():
     assert np.isnan(rotary_positions([[np.inf, 1.0], [np.inf, 1.0]])).any()
     assert np.isinf(rotary_positions(np.float16([[65504, 65504]]), [1.0])).any()
+    assert np.isnan(rotary_positions([[1.0, 0.0, 1.0, 0.0]], [1e200], base=1e-300)).any()
 
 
 X = np.ones((3, 4))

@@ -13,6 +13,11 @@ def of_the_largest_of_all(scores):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
+def shifted(scores, by):
+    powers = np.exp(scores - by)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
 def test_softmax_passes(capsys):
     check_softmax(softmax)
     assert capsys.readouterr().out.startswith("合格です")
@@ -33,6 +38,15 @@ def test_softmax_passes(capsys):
             r"\[1000, 1000\] のとき.*行の最大値を引きましょう",
         ),
         (of_the_largest_of_all, "行ごとに、その行の最大値"),
+        (
+            lambda s: shifted(s, s.min(axis=-1, keepdims=True)),
+            r"\[1000, 0\] のとき.*差は変えません",
+        ),
+        (lambda s: shifted(s, s.mean(axis=-1, keepdims=True)), r"\[3000, 0\] のとき"),
+        (lambda s: shifted(np.clip(s, -700, 700), 0), r"\[1000, 900\] のとき.*\[1, 0\] のはず"),
+        (lambda s: softmax(s, axis=1), r"3次元の重み.*最後の軸"),
+        (lambda s: (softmax(s), s[0]), "形の違う配列"),
+        (lambda s: softmax(s).round(5), "途中で丸め"),
     ],
 )
 def test_softmax_names_the_fault(answer, message):

@@ -74,6 +74,8 @@ def test_right_answers_pass(capsys):
         (lambda *args: None, r"答えが None です"),
         (in_place, "書き換えられました"),
         (lambda *args: right(*args)[1:], "3つを、この順に"),
+        (lambda *args: tuple(right(*args)[i] for i in (0, 2, 1)), "返す順が違います"),
+        (faulty(new_top="safe"), "隠したキーだけの行"),
         (lambda top, *args: (right(top, *args)[0][:, 0], *right(top, *args)[1:]), r"topの形が \(3,\).*keepdims"),
         (faulty(new_top="scores.max() + 0 * top"), r"^top\[.*行ごとの最大値"),
         (faulty(new_mixed=f"(mixed * x + e @ value) / {ROW_SUMS}"), "もう合計で割っています"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention_book.exercises._grade import NotYet, ask, require_close
+from attention_book.exercises._grade import NotYet, ask, ask_array, require_close, require_sums_of_one
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,25 @@ def test_ask_refuses(answer, message):
         ask(answer, np.zeros(2))
 
 
+def test_ask_for_an_array_refuses_several():
+    with pytest.raises(NotYet, match="配列を1つだけ"):
+        ask_array(lambda x: (x, x[0]), np.zeros((2, 2)))
+    assert ask_array(lambda x: [1, x], 2).shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([[0.5, 0.5], [0.5, 0.4]], r"行の合計が 0\.9 です。1のはずです。ヒント"),
+        ([[0.5, 0.5], [0.5, 0.4999]], r"行の合計が 0\.9999 です。1のはずです。途中で丸め"),
+        ([[0.5, 0.5], [np.nan, 0.5]], "行の合計が nan です。1のはずです。ヒント"),
+    ],
+)
+def test_sums_name_the_furthest(weights, message):
+    with pytest.raises(NotYet, match=message):
+        require_sums_of_one("行", np.array(weights), "ヒント")
+
+
 def test_ask_passes_everything_on():
     assert ask(lambda x, *, scale: x * scale, 3, scale=2) == 6
 
@@ -31,6 +50,7 @@ def test_ask_passes_everything_on():
         ([1.0, 2.0], r"形が \(2,\) です。\(1, 2\) のはずです。ヒント"),
         ([[1.0, 2.1]], r"重み\[0, 1\] が 2.1 です。2 のはずです。ヒント"),
         ([[np.nan, 2.0]], r"重み\[0, 0\] が nan"),
+        ([[1.0, 2.00001]], r"重み\[0, 1\] が 2\.00001 です。2 のはずです。途中で丸め"),
     ],
 )
 def test_close_says_where(got, message):

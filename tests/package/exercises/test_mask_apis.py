@@ -29,11 +29,15 @@ def test_the_layer_of_torch_reads_the_mask_so():
     ("answer", "message"),
     [
         (lambda keep, h: np.where(right(keep, h), -np.inf, 0), "dtype=float64.*足されます"),
-        (lambda keep, h: ~keep, r"形が \(2, 1, 4, 4\) です.*\(6, 4, 4\)"),
+        (lambda keep, h: ~keep, r"形が \(2, 1, 4, 5\) です.*\(6, 4, 5\)"),
+        (lambda keep, h: right(keep, h).swapaxes(1, 2), r"形が \(6, 5, 4\)"),
         (lambda keep, h: ~right(keep, h), "向きが逆"),
         (lambda keep, h: np.tile(keep[:, 0], (h, 1, 1)), "向きが逆で、並びも"),
         (lambda keep, h: ~np.tile(keep[:, 0], (h, 1, 1)), "np.repeat"),
-        (lambda keep, h: np.zeros((6, 4, 4), dtype=bool), r"マスク\[\[0, 0, 1\]\] が違います"),
+        (
+            lambda keep, h: np.zeros((6, 4, 5), dtype=bool),
+            r"マスク\[0, 0, 2\] が False です。True のはずです。行がクエリ",
+        ),
     ],
 )
 def test_mask_names_the_fault(answer, message):

@@ -18,8 +18,14 @@ def naive(scores):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def test_causal_weights_pass(capsys):
-    check_causal_weights(filled(causal_mask(4)))
+def no_maximum(scores):
+    powers = np.exp(np.where(causal_mask(4), scores, -np.inf))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_causal_weights_pass(capsys, dtype):
+    check_causal_weights(lambda scores: filled(causal_mask(4))(scores.astype(dtype)))
     assert capsys.readouterr().out.startswith("合格です")
 
 
@@ -38,6 +44,11 @@ def test_causal_weights_pass(capsys):
         (lambda s: softmax(np.where(causal_mask(4), s, -np.inf), axis=0), r"行の合計が .*axis=-1"),
         (lambda s: filled(causal_mask(4))(2 * s), r"重み\[1, 0\] が .*もう割りません"),
         (filled(causal_mask(4), -1e9), "-np.inf を使いましょう"),
+        (lambda s: softmax(s + np.triu(np.ones((4, 4)), 1) * -np.inf), r"すべてNaN.*np\.where"),
+        (no_maximum, "-4294967296|-2147483648|NaNになりました.*最大値を行ごとに"),
+        (filled(causal_mask(4, window=2)), "3行目の重みで、見てよい1列目まで"),
+        (lambda s: filled(causal_mask(4))(s).round(5), "途中で丸めたり"),
+        (lambda s: (filled(causal_mask(4))(s), s[0]), "形の違う配列"),
     ],
 )
 def test_causal_weights_name_the_fault(answer, message):
@@ -50,6 +61,11 @@ def last(query_len, key_len):
 
 
 def padded(ids):
+    return (ids != 0)[:, None, None, :]
+
+
+def counted(ids):
+    """Right only where the padding comes last."""
     return padding_mask((ids != 0).sum(axis=1), ids.shape[1])
 
 
@@ -85,10 +101,11 @@ def rows_too(ids):
             "3つ目：見てよい2番目のキーを変えても、1番目の出力.*6か所）。$",
         ),
         ("third", lambda a, b: causal_mask(a, b, offset=b - a).T, r"3つ目：形が \(5, 2\)"),
-        ("fourth", lambda ids: ids != 0, r"4つ目：形が \(2, 5\) です.*\(2, 1, 1, 5\)"),
+        ("fourth", lambda ids: ids != 0, r"4つ目：形が \(3, 5\) です.*\(3, 1, 1, 5\)"),
         ("fourth", lambda ids: (ids == 0)[:, None, None], "4つ目：見てよい1番目のキー"),
+        ("fourth", counted, "4つ目：詰め物の1番目のキー.*隠しすぎ"),
         ("fourth", rows_too, "4つ目：見てよい1番目のキーを変えても、4番目の出力.*1つもありません"),
-        ("fourth", lambda ids: np.ones((2, 1, 1, 5), dtype=bool), "4つ目：詰め物の4番目のキー.*漏れ、10か所）。$"),
+        ("fourth", lambda ids: np.ones((3, 1, 1, 5), dtype=bool), "4つ目：詰め物の4番目のキー.*漏れ、10か所）。$"),
     ],
 )
 def test_repaired_masks_name_the_fault(which, answer, message):
@@ -97,5 +114,5 @@ def test_repaired_masks_name_the_fault(which, answer, message):
 
 
 def test_a_padding_mask_that_cannot_spread_is_refused():
-    with pytest.raises(NotYet, match=r"4つ目：形が \(3, 1, 1, 5\)"):
-        check_repaired_masks(**RIGHT | {"fourth": lambda ids: np.ones((3, 1, 1, 5), dtype=bool)})
+    with pytest.raises(NotYet, match=r"4つ目：形が \(2, 1, 1, 5\)"):
+        check_repaired_masks(**RIGHT | {"fourth": lambda ids: np.ones((2, 1, 1, 5), dtype=bool)})

@@ -42,6 +42,7 @@ def test_right_answers_pass(capsys):
         (lambda x, p: rotate(x, p, sign=-1), "向きが逆"),
         (lambda x, p: rotate(x, np.arange(5)), "行の番号"),
         (rotate_halves, "隣り合う2つ"),
+        (lambda x, p: rotate(x, p)[:, [0, 2, 4, 1, 3, 5]], "並べ方が違います"),
         (lambda x, p: rotate(x, p, speeds=np.ones(3)), "同じ速さ"),
         (lambda x, p: x + np.sin(p)[:, None], "長さが変わっています"),
         (lambda x, p: rotate(x, p, speeds=10_000 ** (-np.arange(3) / 6)), r"回した結果\[1, 2\].*-2 \* t / head_dim"),

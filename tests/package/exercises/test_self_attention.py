@@ -51,6 +51,7 @@ def test_right_answers_pass(capsys):
         (unscaled, "√d_kで割っていません"),
         (lambda *a: np.log(ratio(*a)), "差のままです。.*expを取ります"),
         (lambda *a: np.log(unscaled(*a)), "差のままです。.*√d_kで割って"),
+        (lambda *a: np.exp(np.log(unscaled(*a)) / 4), "head_dimそのもので割って"),
         (lambda *a: np.exp(np.log(unscaled(*a)) / np.sqrt(6)), "√embed_dimで割って"),
         (lambda *a: ratio(*a) / (1 + ratio(*a)), "重みそのもの"),
         (of_scores, "スコアの比"),

@@ -57,3 +57,9 @@ def test_shapes_name_the_axis(name, shape, message):
 def test_a_missing_shape_is_asked_for():
     with pytest.raises(NotYet, match="in_proj_weight の形を書きましょう"):
         check_mha_shapes({name: shape for name, shape in ONE_HEAD.items() if name != "in_proj_weight"})
+
+
+@pytest.mark.parametrize("answers", [..., [(1, 4, 8)]])
+def test_only_a_dictionary_can_be_right(answers):
+    with pytest.raises(NotYet, match="名前から形への辞書"):
+        check_mha_shapes(answers)
