@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_book.attention import scaled_dot_product_attention
-from attention_book.exercises._grade import NotYet, ask, passed, require, require_close
+from attention_book.exercises._grade import NotYet, ask, passed, require, require_close, require_sums_of_one
 from attention_book.heads import merge_heads, split_heads
 
 BATCH, L, S, EMBED_DIM, NUM_HEADS, HEAD_DIM = 6, 5, 7, 10, 4, 3  # no two alike, so that a mix-up shows
@@ -80,14 +80,9 @@ def shapes(answer):
 
 def row_sums(answer):
     x, W = _example(1)
-    for size, hint in (
-        (1, "softmaxは、キーが並ぶ最後の軸（axis=-1）に掛けます。"),
-        (1000, "大きなスコアで桁があふれます。行の最大値を引いてから、指数を取ります。"),
-    ):
-        sums = np.sum(_run(answer, x * size, W)[1], axis=-1)
-        require(
-            np.allclose(sums, 1), f"重みの行の合計が {np.round(sums[0], 3)} になりました。どれも1のはずです。{hint}"
-        )
+    require_sums_of_one("重みの行", _run(answer, x, W)[1], "softmaxは、キーが並ぶ最後の軸（axis=-1）に掛けます。")
+    hint = "大きなスコアで桁があふれます。行の最大値を引いてから、指数を取ります。"
+    require_sums_of_one("重みの行", _run(answer, x * 1000, W)[1], hint)
 
 
 def formula(answer):
@@ -95,6 +90,7 @@ def formula(answer):
     output, weights = _run(answer, x, W)
     for scale, message in (
         (1, "スコアを割っていません。head_dimの平方根で割ります。"),
+        (1 / HEAD_DIM, "head_dimそのもので割っています。その平方根で割ります。"),
         (EMBED_DIM**-0.5, "embed_dimの平方根で割っています。内積を取る長さは、head_dimです。"),
         ((NUM_HEADS * HEAD_DIM) ** -0.5, "全部のヘッドを合わせた長さで割っています。head_dimの平方根で割ります。"),
     ):
@@ -137,10 +133,13 @@ def leak(answer):
             faults.append(text.format(j, i, wrong.sum()))
     hint = "softmaxの前に、見てよくない場所のスコアを-infにします。見てよい場所は、下三角です。"
     require(not faults, f"{''.join(faults)}{hint}")
+    hint = "大きなスコアで、見てよい場所の指数がどれも0になります。行の最大値は、未来を-infにしてから取ります。"
+    require_sums_of_one("重みの行", _run(answer, x * 1000, W, is_causal=True)[1], hint)
 
 
 def padding(answer):
     x, W = _example(5, (BATCH,))
+    past = np.tri(L, dtype=bool)
     lengths = np.array([3, 5, 1, 4, 2, 5])
     right = np.arange(L) < lengths[:, None]
     left = right[:, ::-1]  # with a causal mask, padding on the right is in the future anyway
@@ -153,29 +152,43 @@ def padding(answer):
             if np.allclose(output[n, here], alone):
                 continue
             hint = "すべての系列に、その系列のマスクを使います。"
-            if np.allclose(output, unmasked):
+            either = _book(x, W, mask=mask | past)[0]
+            if np.allclose(_run(answer, x, W, mask=mask, is_causal=True)[0], either):
+                hint = "maskとis_causalは、両方で許された場所だけを残します（`&`）。"
+            elif np.allclose(output, unmasked):
                 hint = "maskが使われていません。"
             elif options and np.allclose(output[n, here], _run(answer, x, W, mask=mask)[0][n, here]):
                 hint = "maskがあると、is_causalが使われません。両方で許された場所だけを残します。"
             elif np.allclose(turned[n, here], alone):
                 hint = "maskの意味が逆です。Trueが「見てよい」です。"
             require(False, f"{when}{n + 1}番目の系列の出力が、詰め物なしで計算したときと違います。{hint}")
+    causal = _run(answer, x, W, is_causal=True)[0]
+    hint = "is_causal=Trueと同じ答えになります。maskの行は、クエリごとに違うことがあります。"
+    require_close("下三角のmaskを渡したときの出力", _run(answer, x, W, mask=past)[0], causal, hint)
 
 
 def empty_row(answer):
     x, W = _example(6, (BATCH,))
-    mask = (np.arange(BATCH) != 1)[:, None, None, None] & np.ones(L, dtype=bool)  # nothing for the second
-    for name, got, full in zip(("出力", "重み"), _run(answer, x, W, mask=mask), _run(answer, x, W), strict=True):
-        require(
-            not np.isnan(got[1]).any(),
-            f"見てよいキーが1つもない行の{name}がNaNです。-infから-infを引かないように、0で割らないようにします。",
-        )
-        require(
-            np.allclose(got[1], 0),
-            f"見てよいキーが1つもない行の{name}が0ではありません。隠したはずのキーが混ざっています（-1e9ではなく-infを使います）。",
-        )
-        rest = np.arange(BATCH) != 1
-        require_close(f"ほかの系列の{name}", got[rest], full[rest], "空の行だけを0にします。")
+    second = np.arange(BATCH) == 1
+    for pads, options, when, where in (
+        (L, {}, "", ""),
+        (2, {"is_causal": True}, "左の詰め物のmaskとis_causal=Trueを渡すと、", "空の行は、2つを合わせてから探します。"),
+    ):
+        mask = ~(second[:, None] & (np.arange(L) < pads))[:, None, None]
+        masked, unmasked = _run(answer, x, W, mask=mask, **options), _run(answer, x, W, **options)
+        for name, got, full in zip(("出力", "重み"), masked, unmasked, strict=True):
+            empty = got[1, ..., :pads, :]
+            require(
+                not np.isnan(empty).any(),
+                f"{when}見てよいキーが1つもない行の{name}がNaNになります。{where}"
+                "-infから-infを引かないように、0で割らないようにします。",
+            )
+            require(
+                np.allclose(empty, 0),
+                f"{when}見てよいキーが1つもない行の{name}が0ではありません。{where}"
+                "隠したはずのキーが混ざっています（-1e9ではなく-infを使います）。",
+            )
+            require_close(f"ほかの系列の{name}", got[~second], full[~second], "空の行だけを0にします。")
 
 
 def cross(answer):
@@ -190,56 +203,65 @@ def cross(answer):
     want = _book(x, W, memory)
     require_close("重み", weights, want[1], "クエリはxから、キーはmemoryから作ります。")
     require_close("出力", output, want[0], "バリューも、memoryから作ります。")
+    mask = (np.arange(S) < S - 2)[None, None, None]
+    padded, want = _run(answer, x, W, memory=memory, mask=mask)[0], _book(x, W, memory[:, :-2])[0]
+    require_close("memoryに詰め物があるときの出力", padded, want, "memoryがあっても、maskを使います。")
 
 
 def grouped(answer):
-    x, W = _example(9, (BATCH,), num_kv_heads=2)
-    output, weights = _run(answer, x, W)
-    W_q, W_k, W_v, W_o = W
-    tiled = _book(x, (W_q, np.tile(W_k, 2), np.tile(W_v, 2), W_o))
-    require(
-        not (np.shape(weights) == tiled[1].shape and np.allclose(weights, tiled[1])),
-        "共有の順が違います。クエリの1番目と2番目が、同じ1番目のキーを使います（tileではなくrepeatです）。",
-    )
-    want = _book(x, W)
-    hint = "キーのヘッドの数は、W_kの列の数をhead_dimで割ったものです。"
-    require_close("重み", weights, want[1], hint)
-    require_close("出力", output, want[0], "バリューのヘッドも、キーと同じように共有します。")
+    for batch in ((BATCH,), ()):
+        x, W = _example(9, batch, num_kv_heads=2)
+        output, weights = _run(answer, x, W)
+        W_q, W_k, W_v, W_o = W
+        tiled = _book(x, (W_q, np.tile(W_k, 2), np.tile(W_v, 2), W_o))
+        require(
+            not (np.shape(weights) == tiled[1].shape and np.allclose(weights, tiled[1])),
+            "共有の順が違います。クエリの1番目と2番目が、同じ1番目のキーを使います（tileではなくrepeatです）。",
+        )
+        want = _book(x, W)
+        require_close("重み", weights, want[1], _SHARED)
+        require_close("出力", output, want[0], "バリューのヘッドも、キーと同じように共有します。")
 
 
 def cached(answer):
-    x, W = _example(10, (BATCH,), num_kv_heads=2)
-    whole = _run(answer, x, W, is_causal=True)[0]
-    cache, start = {}, 0
-    for end in (1, 3, 4, 5):  # two at once in the middle: there the alignment shows
-        output, weights = _run(answer, x[:, start:end], W, is_causal=True, cache=cache)
-        require(
-            np.shape(weights)[-1] == end,
-            f"{end}個目まで進んだのに、キーが {np.shape(weights)[-1]} 個です。cacheの後ろに、新しいキーを足します。",
-        )
-        hint = "長さが違うときは、最後のクエリを最後のキーに合わせます（末尾ぞろえ）。"
-        require_close(f"{end}個目までの出力", output, whole[:, start:end], hint)
-        start = end
-    for name in ("key", "value"):
-        want = (BATCH, 2, L, HEAD_DIM)
-        require(name in cache, f'cache["{name}"] がありません。次の呼び出しのために入れておきます。')
-        require(
-            np.shape(cache[name]) == want,
-            f'cache["{name}"] の形が {np.shape(cache[name])} です。{want} のはずです。ヘッドに分けた後、増やす前に控えます。',
-        )
+    for batch in ((BATCH,), ()):
+        x, W = _example(10, batch, num_kv_heads=2)
+        whole = _run(answer, x, W, is_causal=True)[0]
+        cache, start = {}, 0
+        for end in (1, 3, 4, 5):  # two at once in the middle: there the alignment shows
+            output, weights = _run(answer, x[..., start:end, :], W, is_causal=True, cache=cache)
+            require(
+                np.shape(weights)[-1] == end,
+                f"{end}個目まで進んだのに、キーが {np.shape(weights)[-1]} 個です。cacheの後ろに、新しいキーを足します。",
+            )
+            hint = "長さが違うときは、最後のクエリを最後のキーに合わせます（末尾ぞろえ）。"
+            require_close(f"{end}個目までの出力", output, whole[..., start:end, :], hint)
+            start = end
+        for name in ("key", "value"):
+            want = (*batch, 2, L, HEAD_DIM)
+            require(name in cache, f'cache["{name}"] がありません。次の呼び出しのために入れておきます。')
+            require(
+                np.shape(cache[name]) == want,
+                f'cache["{name}"] の形が {np.shape(cache[name])} です。{want} のはずです。'
+                "ヘッドに分けた後、増やす前に控えます。",
+            )
 
 
 def dtype(answer):
-    x, W = _example(11, dtype=np.float32)
-    got = _run(answer, x, W, is_causal=True)
-    for name, array in zip(("出力", "重み"), got, strict=True):
-        require(
-            np.asarray(array).dtype == np.float32,
-            f"float32を渡したのに、{name}が {np.asarray(array).dtype} です。"
-            "np.sqrt(3) はfloat64なので、配列に掛けると広がります。3 ** -0.5 なら広がりません。",
-        )
-    want = _run(answer, x.astype(np.float64), [w.astype(np.float64) for w in W], is_causal=True)
-    require_close("出力", got[0], want[0], "float64の答えから離れています。", atol=1e-4)
+    x, W = _example(11)
+    want = _run(answer, x, W, is_causal=True)[0]
+    for given, cache, more, hint in (
+        (np.float32, None, "", "np.sqrt(3) はfloat64なので、配列に掛けると広がります。3 ** -0.5 なら広がりません。"),
+        (np.float32, {}, "と空のcache", "np.zerosはfloat64なので、つなぐと広がります。dtypeもキーにそろえます。"),
+        (np.float64, None, "", "桁が減ります。決まったdtypeに変えず、渡されたdtypeで返します。"),
+    ):
+        got = _run(answer, x.astype(given), [w.astype(given) for w in W], is_causal=True, cache=cache)
+        for name, array in zip(("出力", "重み"), got, strict=True):
+            require(
+                np.asarray(array).dtype == given,
+                f"{given.__name__}{more}を渡したのに、{name}が {np.asarray(array).dtype} です。{hint}",
+            )
+        require_close("出力", got[0], want, "float64の答えから離れています。", atol=1e-4)
 
 
 def errors(answer):
@@ -248,6 +270,7 @@ def errors(answer):
     for options, kind, words, what in (
         ({"num_heads": 5}, ValueError, ("5", str(columns)), f"W_qの{columns}列を割り切れないnum_heads=5"),
         ({"num_heads": NUM_HEADS, "mask": np.tri(L)}, TypeError, ("bool",), "実数のマスク"),
+        ({"num_heads": NUM_HEADS, "mask": np.tri(L, dtype=int)}, TypeError, ("bool",), "整数のマスク"),
     ):
         try:
             answer(x, W, **options)
@@ -263,6 +286,10 @@ def errors(answer):
 
 
 _AXES = "軸の順と、行列を掛ける向きを見ます。"
+_SHARED = (
+    "キーのヘッドの数は、W_kの列の数をhead_dimで割ったものです。"
+    "バッチの軸はないこともあるので、軸は後ろから数えます（ヘッドは-3）。"
+)
 _OPTIONS = "引数の名前と、配列の形を見ます。"
 TESTS = (  # (the step that needs it, name, function, hint where the answer stops with an error)
     (1, "形", shapes, _AXES),
@@ -270,17 +297,17 @@ TESTS = (  # (the step that needs it, name, function, hint where the answer stop
     (1, "SDPAとの一致", formula, _AXES),
     (1, "バッチの独立", batch, _AXES),
     (2, "漏れ", leak, _OPTIONS),
-    (2, "詰め物", padding, "maskの形は (batch, 1, 1, S) で、スコアに広がります。"),
+    (2, "詰め物", padding, "maskの形は (batch, 1, 1, S) や (L, S) で、スコアに広がります。"),
     (2, "空の行", empty_row, "maskの形は (batch, 1, 1, S) で、スコアに広がります。"),
     (3, "cross-attention", cross, "キーとバリューをmemoryから作ります。長さは、クエリと違います。"),
-    (3, "ヘッドの共有", grouped, "キーのヘッドの数は、W_kの列の数をhead_dimで割ったものです。"),
+    (3, "ヘッドの共有", grouped, _SHARED),
     (4, "キャッシュ", cached, "cacheは、初めは空の辞書です。足すのは、長さの軸（-2）です。"),
     (5, "dtype", dtype, _OPTIONS),
     (5, "エラーの文", errors, _OPTIONS),
 )
 
 
-def _example(seed, batch=(), *, length=L, num_kv_heads=NUM_HEADS, dtype=np.float64):
+def _example(seed, batch=(), *, length=L, num_kv_heads=NUM_HEADS):
     """Return x (*batch, length, EMBED_DIM) and the four matrices, scaled so that scores are of size 1."""
     rng = np.random.default_rng(seed)
     shared = num_kv_heads * HEAD_DIM
@@ -289,7 +316,7 @@ def _example(seed, batch=(), *, length=L, num_kv_heads=NUM_HEADS, dtype=np.float
         rng.normal(size=size) / size[0] ** 0.5
         for size in ((EMBED_DIM, inner), (EMBED_DIM, shared), (EMBED_DIM, shared), (inner, EMBED_DIM))
     ]
-    return rng.normal(size=(*batch, length, EMBED_DIM)).astype(dtype), tuple(w.astype(dtype) for w in W)
+    return rng.normal(size=(*batch, length, EMBED_DIM)), tuple(W)
 
 
 def _run(answer, x, W, *, cache=None, is_causal=None, **arrays):
@@ -307,14 +334,18 @@ def _run(answer, x, W, *, cache=None, is_causal=None, **arrays):
     require(
         isinstance(got, tuple) and len(got) == 2, "return output, weights のように、出力と重みの2つを返してください。"
     )
+    for name, part in zip(("出力", "重み"), got, strict=True):
+        require(
+            part is not None, f"{name}が None です。return output, weights のように、計算した配列を返してください。"
+        )
     return got
 
 
-def _book(x, W, memory=None, scale=None):
+def _book(x, W, memory=None, **options):
     """Return output and weights as the package computes them."""
     W_q, W_k, W_v, W_o = W
     memory = x if memory is None else memory
     query = split_heads(x @ W_q, NUM_HEADS)
     key, value = (split_heads(memory @ w, w.shape[1] // HEAD_DIM) for w in (W_k, W_v))
-    output, weights = scaled_dot_product_attention(query, key, value, scale=scale, return_weights=True)
+    output, weights = scaled_dot_product_attention(query, key, value, return_weights=True, **options)
     return merge_heads(output) @ W_o, weights
