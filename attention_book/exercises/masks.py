@@ -65,7 +65,7 @@ def check_causal_weights(answer):
         weights = ask_array(answer, far)
     require(
         not np.isnan(weights).any(),
-        f"スコアがどれも {far.max():.0f} より小さいと、重みがNaNになりました。"
+        f"スコアがどれも {far.max():.0f} 以下だと、重みがNaNになりました。"
         "expの前に、見てよいスコアの最大値を行ごとに引きましょう。",
     )
     require(
