@@ -64,7 +64,7 @@ def scaled_dot_product_attention(
     TypeError
         入力が実数でないとき、`mask` や `is_causal` がboolでないとき。
     ValueError
-        形が合わないとき、`scale` が有限でないか、計算するdtypeで0か無限大になるとき、causalの位置が決まらないとき。
+        形が合わないとき、`scale` が有限でないか、計算するdtypeで表せないとき、causalの位置が決まらないとき。
 
     References
     ----------

@@ -37,7 +37,7 @@ def kernel_regression(query, key, value, *, bandwidth, return_weights=False):
     TypeError
         入力が実数でないとき。
     ValueError
-        形が合わないとき、`bandwidth` が正でないとき、計算するdtypeで0か無限大になるとき。
+        形が合わないとき、`bandwidth` が正でないとき、計算するdtypeで表せないとき。
 
     References
     ----------

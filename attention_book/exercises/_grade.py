@@ -4,6 +4,8 @@ import copy
 
 import numpy as np
 
+ALMOST = "途中で丸めたり、小さな数を足したりしていませんか。"  # the hint where an answer is nearly right
+
 
 class NotYet(AssertionError):
     """答えがまだ合格していないことを表します。文が、何がまだ違うかを伝えます。"""
@@ -56,7 +58,7 @@ def require_close(name, got, want, hint="", *, atol=1e-6):
         is_, should = _short(got[index]), _short(want[index])
         if is_ == should:
             is_, should = (f"{x[index]:.9g}" for x in (got, want))
-            hint = "途中で丸めたり、小さな数を足したりしていませんか。"
+            hint = ALMOST
         raise NotYet(f"{place} が {is_} です。{should} のはずです。{hint}")
 
 
@@ -65,7 +67,7 @@ def require_sums_of_one(name, weights, hint):
     sums = np.sum(weights, axis=-1).ravel()
     worst = sums[np.abs(sums - 1).argmax()]
     if abs(worst - 1) < 0.01:
-        hint = "途中で丸めたり、小さな数を足したりしていませんか。"
+        hint = ALMOST
     require(np.allclose(sums, 1), f"{name}の合計が {worst:.6g} です。1のはずです。{hint}")
 
 
